@@ -1,0 +1,67 @@
+# Everything there is to do here. Each goal sets up what it needs and says how long it took.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# The driver is compiled for one ABI of Node: another Node means another set-up.
+ABI := $(shell node -p process.versions.modules 2>/dev/null || echo none)
+READY := node_modules/.ready-$(ABI)
+TIMED = trap 'printf "%-14s %4ss\n" "make $@" "$$SECONDS"' EXIT;
+BIN := node_modules/.bin
+
+.PHONY: help setup check types lint format-check unused tidy build package test unit conformance run bench format clean
+
+help: ## print this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## install the packages of the lockfile, if they are not there
+
+$(READY): package-lock.json .npmrc scripts/setup.sh
+	@trap 'printf "%-14s %4ss\n" "make setup" "$$SECONDS"' EXIT; scripts/setup.sh && touch $@
+
+check: $(READY) ## types, lint, format, unused code, tidy tests, build, package
+	@$(TIMED) $(MAKE) types && $(MAKE) lint && $(MAKE) format-check && $(MAKE) unused && $(MAKE) tidy && $(MAKE) package
+
+types: $(READY) ## check the types of sources and tests
+	@$(TIMED) $(BIN)/tsc -p tsconfig.json
+
+lint: $(READY) ## look for bugs with typed lint
+	@$(TIMED) $(BIN)/eslint . --max-warnings 0
+
+format-check: $(READY) ## complain about layout
+	@$(TIMED) $(BIN)/prettier --check --log-level warn .
+
+unused: $(READY) ## look for code, files and dependencies that nothing uses
+	@$(TIMED) $(BIN)/knip
+
+tidy: $(READY) ## keep the house rules: imports, sizes, names, clock, exports, contract tags
+	@$(TIMED) $(BIN)/vitest run --project tidy
+
+build: $(READY) ## write dist/
+	@$(TIMED) node scripts/build.mjs
+
+package: build ## build, then check what would be packed: exports and types
+	@$(TIMED) $(BIN)/publint --strict && $(BIN)/attw --pack . --profile esm-only --no-summary --format table-flipped
+
+test: ## check, then every test (SEED=n repeats one random run)
+	@$(TIMED) $(MAKE) check && $(BIN)/vitest run --project unit && $(BIN)/vitest run --project conformance
+
+unit: $(READY) ## the tests beside the source
+	@$(TIMED) $(BIN)/vitest run --project unit
+
+conformance: build ## build, then the tests that span parts: stores, faults, documents
+	@$(TIMED) $(BIN)/vitest run --project conformance
+
+run: build ## a short session on the embedded store
+	@$(TIMED) node examples/session.mjs
+
+bench: build ## measure against bare baselines (ONLY=sqlite for one store)
+	@$(TIMED) node bench/run.mjs
+
+format: $(READY) ## put the layout right
+	@$(TIMED) $(BIN)/prettier --write --log-level warn .
+
+clean: ## remove what was built and installed
+	@$(TIMED) rm -rf dist dist.*.tmp coverage node_modules

@@ -1,0 +1,36 @@
+// Writes dist/ from src/: compiles to a folder of its own, copies what is not TypeScript (SQL files, for instance) and
+// only then puts it in the place of the old dist/. A failed build therefore leaves the last good one standing.
+
+import { spawnSync } from 'node:child_process';
+import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const source = join(root, 'src');
+const target = join(root, 'dist');
+const fresh = join(root, `dist.${process.pid}.tmp`);
+const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+
+function assetsOf(folder) {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+try {
+  const compiled = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', fresh], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  if (compiled.status !== 0) {
+    process.exitCode = compiled.status ?? 1;
+  } else {
+    for (const asset of assetsOf(source)) cpSync(asset, join(fresh, relative(source, asset)));
+    rmSync(target, { recursive: true, force: true });
+    renameSync(fresh, target);
+  }
+} finally {
+  rmSync(fresh, { recursive: true, force: true });
+}

@@ -1,0 +1,149 @@
+// What a valid request is (S18). Stores call these on every item, so that a bad item fails alone (S21) and the same
+// request is refused by every store with the same words.
+import { invalid } from './errors.js';
+import { isEpoch } from './epoch.js';
+import { checkId } from './ids.js';
+import { LIMITS } from './limits.js';
+import { checkJson } from './metadata.js';
+import { normaliseParts, sameParts, type Part } from './part.js';
+import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest, RevokeOrder } from './requests.js';
+import { byteLength, checkName } from './resource-name.js';
+
+// eslint-disable-next-line no-control-regex -- control characters are what this looks for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const PLAIN = /^[\x20-\x7e]*$/;
+const NAMESPACE = /^[A-Za-z0-9._-]{1,64}$/;
+
+export function checkNamespace(namespace: unknown): string {
+  if (typeof namespace === 'string' && NAMESPACE.test(namespace)) return namespace;
+  throw invalid(`a namespace is 1 to 64 characters out of A-Z a-z 0-9 . _ -, got ${JSON.stringify(namespace)}`);
+}
+
+export function checkOwner(owner: unknown): string {
+  return checkText(owner, 'owner', 1, LIMITS.ownerBytes);
+}
+
+export function checkText(value: unknown, what: string, minBytes: number, maxBytes: number): string {
+  if (typeof value !== 'string') throw invalid(`${what} must be text, got ${typeof value}`);
+  const plain = PLAIN.test(value);
+  if (!plain && !value.isWellFormed()) throw invalid(`${what} holds a lone surrogate: it is not valid Unicode`);
+  if (!plain && CONTROL.test(value)) throw invalid(`${what} holds a control character: remove it`);
+  const bytes = plain ? value.length : byteLength(value);
+  if (bytes < minBytes || bytes > maxBytes) {
+    throw invalid(`${what} is from ${minBytes} to ${maxBytes} bytes of UTF-8, got ${bytes}`);
+  }
+  return value;
+}
+
+export function checkWholeMs(value: unknown, what: string, minMs: number, maxMs: number): number {
+  if (Number.isSafeInteger(value) && (value as number) >= minMs && (value as number) <= maxMs) return value as number;
+  throw invalid(`${what} is a whole number of milliseconds from ${minMs} to ${maxMs}, got ${String(value)}`);
+}
+
+/** Returns the JSON text of the metadata, which a store needs anyway. */
+export function checkAcquire(request: AcquireRequest): string | undefined {
+  checkId(request.id);
+  checkOwner(request.owner);
+  checkParts(request.parts);
+  checkWholeMs(request.bornAt, 'bornAt', 0, Number.MAX_SAFE_INTEGER);
+  checkWholeMs(request.ttlMs, 'ttl', LIMITS.minTtlManualMs, LIMITS.ttlMs);
+  checkWholeMs(request.minHoldMs, 'minHold', 0, LIMITS.minHoldMs);
+  checkWholeMs(request.lockDelayMs, 'lockDelay', 0, LIMITS.lockDelayMs);
+  if (request.maxHoldMs !== undefined)
+    checkWholeMs(request.maxHoldMs, 'maxHold', LIMITS.minTtlManualMs, LIMITS.maxHoldMs);
+  if (!Number.isInteger(request.priority) || Math.abs(request.priority) > LIMITS.priority) {
+    throw invalid(
+      `priority is a whole number from -${LIMITS.priority} to ${LIMITS.priority}, got ${String(request.priority)}`,
+    );
+  }
+  if (!Number.isSafeInteger(request.maxRenewals) || request.maxRenewals < -1) {
+    throw invalid(`maxRenewals is -1 (no bound) or a whole number from 0, got ${String(request.maxRenewals)}`);
+  }
+  if (request.holding.length > 0) checkHolding(request.holding);
+  if (request.upgrades !== undefined) checkUpgrade(request);
+  if (request.operationId !== undefined) checkText(request.operationId, 'operationId', 1, LIMITS.reasonBytes);
+  if (!Number.isFinite(request.callerWall)) throw invalid('callerWall must be a number of milliseconds');
+  return checkJson(request.metadata, 'metadata', LIMITS.metadataBytes);
+}
+
+function checkParts(parts: readonly Part[]): void {
+  const only = parts[0];
+  if (parts.length === 1 && only?.mode === 'exclusive' && only.scope === 'node' && only.limit === undefined) {
+    checkName(only.name);
+    return;
+  }
+  if (!sameParts(parts, normaliseParts(parts)))
+    throw invalid('parts must be folded and sorted by name: use normaliseParts()');
+}
+
+function checkHolding(holding: readonly string[]): void {
+  if (holding.length > LIMITS.heldByOneRequest) {
+    throw invalid(`a request names at most ${LIMITS.heldByOneRequest} held leases, got ${holding.length}`);
+  }
+  holding.forEach(checkId);
+}
+
+function checkUpgrade(request: AcquireRequest): void {
+  checkId(request.upgrades?.id);
+  if (!isEpoch(request.upgrades?.epoch)) throw invalid('an upgrade carries the epoch of the lease it upgrades');
+  if (request.upgrades.id === request.id) throw invalid('an upgrade needs an id of its own, not the id of the lease');
+  if (request.reclaim) throw invalid('a request cannot upgrade and reclaim at once');
+  if (request.parts.some((part) => part.mode !== 'exclusive')) throw invalid('an upgrade asks for exclusive parts');
+}
+
+export function checkRenew(request: RenewRequest): void {
+  checkAuthority(request);
+  if (request.ttlMs !== undefined) checkWholeMs(request.ttlMs, 'ttl', LIMITS.minTtlManualMs, LIMITS.ttlMs);
+  if (!Number.isFinite(request.callerWall)) throw invalid('callerWall must be a number of milliseconds');
+}
+
+export function checkEnd(request: EndRequest): void {
+  checkId(request.id);
+  checkRequestId(request.requestId);
+  if (request.epoch !== undefined && !isEpoch(request.epoch)) throw invalid(`not an epoch: ${String(request.epoch)}`);
+}
+
+export function checkChange(request: ChangeRequest): void {
+  checkAuthority(request);
+  if (request.kind !== 'downgrade') checkOwner(request.toOwner);
+}
+
+/** S5: id and epoch are the authority; the request id makes a repeat harmless. */
+function checkAuthority(request: { id: string; epoch: number; requestId: string }): void {
+  checkId(request.id);
+  checkRequestId(request.requestId);
+  if (!isEpoch(request.epoch)) throw invalid(`not an epoch: ${String(request.epoch)}`);
+}
+
+function checkRequestId(requestId: unknown): void {
+  if (typeof requestId !== 'string' || requestId.length < 1 || requestId.length > 64) {
+    throw invalid('a request id is text of 1 to 64 characters');
+  }
+}
+
+export function checkRevoke(order: RevokeOrder): void {
+  const { target } = order;
+  if ('resource' in target) checkName(target.resource);
+  else if ('under' in target) checkName(target.under);
+  else if ('leaseId' in target) checkId(target.leaseId);
+  else checkOwner(target.owner);
+  checkText(order.reason, 'reason', 1, LIMITS.reasonBytes);
+  checkOwner(order.actor);
+  checkWholeMs(order.keepOutMs, 'keepOut', 0, LIMITS.keepOutMs);
+  if (!Number.isSafeInteger(order.upToEpoch)) throw invalid(`not an epoch: ${String(order.upToEpoch)}`);
+}
+
+export function checkBatch(items: readonly object[]): void {
+  if (items.length > LIMITS.batchItems) {
+    throw invalid(`a batch has at most ${LIMITS.batchItems} items, got ${items.length}: split it`);
+  }
+  const parts = items.reduce((sum, item) => sum + ((item as { parts?: readonly Part[] }).parts?.length ?? 1), 0);
+  if (parts > LIMITS.batchParts)
+    throw invalid(`a batch has at most ${LIMITS.batchParts} parts, got ${parts}: split it`);
+}
+
+export function checkLimit(limit: unknown): number {
+  if (Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= LIMITS.rowsPerStep)
+    return limit as number;
+  throw invalid(`limit is a whole number from 1 to ${LIMITS.rowsPerStep}, got ${String(limit)}`);
+}

@@ -1,0 +1,63 @@
+// Durations: a number of milliseconds, or text such as '30s', '1m30s', '250ms', '2h', '1d'. Always whole milliseconds.
+import { invalid } from './errors.js';
+
+export type Duration = number | string;
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const PIECE = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/y;
+
+export interface DurationBounds {
+  readonly name: string;
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+/** Milliseconds of `value`, or INVALID_ARGUMENT that names the setting, what it got and what it takes. */
+export function parseDuration(value: unknown, bounds: DurationBounds): number {
+  const ms = typeof value === 'string' ? parseText(value) : value;
+  if (typeof ms !== 'number' || !Number.isFinite(ms)) {
+    throw invalid(`${bounds.name} takes milliseconds or text such as '30s', got ${shown(value)}`);
+  }
+  const whole = Math.round(ms);
+  if (whole < bounds.minMs || whole > bounds.maxMs) {
+    throw invalid(
+      `${bounds.name} is from ${formatDuration(bounds.minMs)} to ${formatDuration(bounds.maxMs)}, got ${shown(value)}`,
+    );
+  }
+  return whole;
+}
+
+function parseText(text: string): number | undefined {
+  PIECE.lastIndex = 0;
+  let total = 0;
+  while (PIECE.lastIndex < text.length) {
+    const piece = PIECE.exec(text);
+    if (!piece) return undefined;
+    total += Number(piece[1]) * (UNIT_MS[piece[2] as string] as number);
+  }
+  return text === '' ? undefined : total;
+}
+
+/** The shortest text that parses back to the same number: 90000 is '1m30s'. */
+export function formatDuration(ms: number): string {
+  if (!Number.isFinite(ms)) return String(ms);
+  if (ms === 0) return '0s';
+  let rest = Math.abs(Math.round(ms));
+  let text = ms < 0 ? '-' : '';
+  for (const [unit, size] of [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['m', 60_000],
+    ['s', 1_000],
+    ['ms', 1],
+  ] as const) {
+    const count = Math.floor(rest / size);
+    if (count > 0) text += `${count}${unit}`;
+    rest -= count * size;
+  }
+  return text;
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value);
+}

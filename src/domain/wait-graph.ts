@@ -1,0 +1,107 @@
+// The wait-for graph (Q4): who waits for whom, from one snapshot, and the search for a cycle in it. Nodes are tickets.
+// T waits for U if a lease that U's requester holds is in T's way, or if U itself is a ticket ahead in T's way.
+
+export interface WaitingTicket {
+  readonly id: string;
+  readonly owner: string;
+  readonly resource: string;
+  /** Grows with every ticket of the namespace: the youngest has the highest. */
+  readonly arrival: number;
+  /** Leases the requester holds, the one it upgrades included. */
+  readonly holding: readonly string[];
+  readonly waitsForLeases: readonly { readonly id: string; readonly owner: string; readonly resource: string }[];
+  readonly waitsForTickets: readonly string[];
+}
+
+/** One step of a cycle: `owner` waits with `ticketId` for `resource`, which `heldBy` has or is queued for. */
+export interface WaitStep {
+  readonly ticketId: string;
+  readonly owner: string;
+  readonly resource: string;
+  readonly heldBy: string;
+}
+
+export interface WaitGraph {
+  readonly tickets: readonly WaitingTicket[];
+}
+
+/** Every cycle that can be found by walking from each ticket once; each ticket appears in at most one of them. */
+export function findCycles(graph: WaitGraph): WaitingTicket[][] {
+  const byId = new Map(graph.tickets.map((ticket) => [ticket.id, ticket]));
+  const edges = edgesOf(graph);
+  const cycles: WaitingTicket[][] = [];
+  const done = new Set<string>();
+  for (const start of graph.tickets) {
+    if (done.has(start.id)) continue;
+    const cycle = walk(start.id, edges, done);
+    if (cycle) cycles.push(cycle.map((id) => byId.get(id) as WaitingTicket));
+  }
+  return cycles;
+}
+
+/** Depth-first without recursion: a queue may be thousands deep. */
+function walk(start: string, edges: ReadonlyMap<string, string[]>, done: Set<string>): string[] | undefined {
+  const path: string[] = [];
+  const onPath = new Set<string>();
+  const todo: { id: string; leave: boolean }[] = [{ id: start, leave: false }];
+  let found: string[] | undefined;
+  for (let step = todo.pop(); step; step = todo.pop()) {
+    if (step.leave) {
+      path.pop();
+      onPath.delete(step.id);
+      done.add(step.id);
+      continue;
+    }
+    if (onPath.has(step.id)) {
+      found ??= path.slice(path.indexOf(step.id));
+      continue;
+    }
+    if (done.has(step.id)) continue;
+    path.push(step.id);
+    onPath.add(step.id);
+    todo.push({ id: step.id, leave: true });
+    for (const next of edges.get(step.id) ?? []) todo.push({ id: next, leave: false });
+  }
+  return found;
+}
+
+function edgesOf(graph: WaitGraph): Map<string, string[]> {
+  const holders = new Map<string, string[]>();
+  for (const ticket of graph.tickets) {
+    for (const lease of ticket.holding) holders.set(lease, [...(holders.get(lease) ?? []), ticket.id]);
+  }
+  const edges = new Map<string, string[]>();
+  for (const ticket of graph.tickets) {
+    const next = ticket.waitsForLeases.flatMap((lease) => holders.get(lease.id) ?? []);
+    edges.set(
+      ticket.id,
+      [...next, ...ticket.waitsForTickets].filter((id) => id !== ticket.id),
+    );
+  }
+  return edges;
+}
+
+/** Whether each ticket of `cycle` still waits for the next, the last for the first. */
+export function cycleStands(graph: WaitGraph, cycle: readonly string[]): boolean {
+  if (cycle.length < 2) return false;
+  const edges = edgesOf(graph);
+  return cycle.every((id, i) => (edges.get(id) ?? []).includes(cycle[(i + 1) % cycle.length] as string));
+}
+
+export function youngest(cycle: readonly WaitingTicket[]): WaitingTicket {
+  return cycle.reduce((a, b) => (b.arrival > a.arrival ? b : a));
+}
+
+/** The cycle in words a victim can be told: who waits for what, and who has it. */
+export function describeCycle(cycle: readonly WaitingTicket[]): WaitStep[] {
+  return cycle.map((ticket, i) => {
+    const next = cycle[(i + 1) % cycle.length] as WaitingTicket;
+    const lease = ticket.waitsForLeases.find((held) => next.holding.includes(held.id));
+    return {
+      ticketId: ticket.id,
+      owner: ticket.owner,
+      resource: lease?.resource ?? ticket.resource,
+      heldBy: lease?.owner ?? next.owner,
+    };
+  });
+}

@@ -1,0 +1,2 @@
+// The public face of holdfast: re-exports only.
+export { LeaseError, type LeaseErrorCode } from './domain/errors.js';

@@ -1,0 +1,2 @@
+// holdfast/stores/memory: the store that is the model.
+export { MemoryStore } from './memory-store.js';

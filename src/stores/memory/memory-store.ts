@@ -1,0 +1,179 @@
+// The memory store: the model with a clock, one per namespace. For tests, examples and single processes; nothing of it
+// survives the process, and it says so in `info().capabilities.durability`.
+import { LeaseError } from '../../domain/errors.js';
+import { checkBatch, checkLimit, checkNamespace } from '../../domain/check-request.js';
+import type { Clock } from '../../domain/clock.js';
+import { liftedEpoch } from '../../domain/epoch.js';
+import type {
+  AcquireRequest,
+  ChangeRequest,
+  EndRequest,
+  EventQuery,
+  ListFilter,
+  RenewRequest,
+  RevokeOrder,
+} from '../../domain/requests.js';
+import type { WaitGraph } from '../../domain/wait-graph.js';
+import type { Step } from '../protocol/rows.js';
+import type * as port from '../store.js';
+import { Model } from './model.js';
+
+const KIND = 'memory';
+
+interface Shared {
+  readonly clock: Clock;
+  readonly incarnation: string;
+  readonly spaces: Map<string, MemoryStore>;
+  lastNow: number;
+  closed: boolean;
+}
+
+export class MemoryStore implements port.Store {
+  readonly kind = KIND;
+  readonly namespace: string;
+  readonly #shared: Shared;
+  readonly #model: Model;
+  readonly #listeners = new Set<port.StoreListener>();
+
+  constructor(options: { readonly clock: Clock; readonly namespace?: string }, shared?: Shared) {
+    const { clock } = options;
+    this.namespace = checkNamespace(options.namespace ?? 'default');
+    this.#shared = shared ?? { clock, incarnation: clock.randomText(), spaces: new Map(), lastNow: 0, closed: false };
+    this.#shared.spaces.set(this.namespace, this);
+    const { incarnation } = this.#shared;
+    this.#model = new Model({
+      store: KIND,
+      namespace: this.namespace,
+      incarnation,
+      epoch: liftedEpoch(0, clock.wall()),
+    });
+  }
+
+  within(namespace: string): MemoryStore {
+    const { spaces, clock } = this.#shared;
+    return spaces.get(checkNamespace(namespace)) ?? new MemoryStore({ clock, namespace }, this.#shared);
+  }
+
+  async acquire(requests: readonly AcquireRequest[]): Promise<port.Answers<port.AcquireResult>> {
+    return this.#items(requests, (step) => this.#model.acquire(step, requests));
+  }
+  async renew(requests: readonly RenewRequest[]): Promise<port.Answers<port.RenewResult>> {
+    return this.#items(requests, (step) => this.#model.renew(step, requests));
+  }
+  async end(requests: readonly EndRequest[]): Promise<port.Answers<port.EndResult>> {
+    return this.#items(requests, (step) => this.#model.end(step, requests));
+  }
+  async change(requests: readonly ChangeRequest[]): Promise<port.Answers<port.ChangeResult>> {
+    return this.#items(requests, (step) => this.#model.change(step, requests));
+  }
+  async revoke(order: RevokeOrder): Promise<port.Revoked> {
+    return this.#step((step) => this.#model.revoke(step, order));
+  }
+  async failTicket(order: { id: string; cycle: readonly string[] }): Promise<port.FailedTicket> {
+    return this.#step((step) => this.#model.failTicket(step, order));
+  }
+  async sweep(order: { limit: number }): Promise<port.Swept> {
+    return this.#step((step) => this.#model.sweep(step, order));
+  }
+  async events(query: EventQuery): Promise<port.Events> {
+    return this.#look(() => this.#model.events(query));
+  }
+  async prune(order: port.PruneOrder): Promise<port.Pruned> {
+    return this.#look((now) => this.#model.prune(now, order));
+  }
+  async settings(): Promise<port.SettingsReply> {
+    return this.#look(() => ({ settings: this.#model.settings }));
+  }
+  async setSettings(changes: Readonly<Record<string, unknown>>): Promise<port.SettingsReply> {
+    return this.#look(() => ({ settings: this.#model.setSettings(changes) }));
+  }
+  async waitGraph(): Promise<port.Reply & WaitGraph> {
+    return this.#look((now) => this.#model.waitGraph(now));
+  }
+  async get(ids: readonly string[]): ReturnType<port.Store['get']> {
+    checkLimit(Math.max(1, ids.length));
+    return this.#look((now) => ({ items: this.#model.get(now, ids) }));
+  }
+  async list(filter: ListFilter): Promise<port.Listed> {
+    return this.#look((now) => this.#model.list(now, filter));
+  }
+  async show(resource: string, historyLimit: number): Promise<port.Shown> {
+    return this.#look((now) => {
+      const { history, ...standing } = this.#model.show(now, resource, historyLimit);
+      return { ...standing, history: history.outcome === 'rows' ? history.rows : [] };
+    });
+  }
+  async info(): Promise<port.StoreInfo> {
+    const capabilities: port.Capabilities = {
+      minTtlMs: 100,
+      clockGrainMs: 1,
+      push: true,
+      guards: [],
+      roundTrips: 1,
+      durability: 'none: everything is gone with the process',
+    };
+    return this.#look(() => ({ kind: KIND, capabilities, details: {} }));
+  }
+  async time(): Promise<port.TimeReply> {
+    return this.#look(() => ({ epoch: this.#model.epoch }));
+  }
+  async migrate(): Promise<{ applied: readonly string[]; pending: readonly string[] }> {
+    return { applied: [], pending: [] };
+  }
+  async backup(): Promise<void> {
+    throw new LeaseError('INVALID_ARGUMENT', 'a memory store has nothing to back up: use sqlite: for data that lasts');
+  }
+
+  subscribe(listener: port.StoreListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#shared.closed = true;
+    for (const space of this.#shared.spaces.values()) space.#listeners.clear();
+  }
+
+  #items<R>(requests: readonly object[], act: (step: Step) => (R | port.Failed)[]): port.Answers<R> {
+    checkBatch(requests);
+    return this.#step((step): { results: (R | port.Failed)[] } => ({ results: act(step) }));
+  }
+
+  /** One step of the protocol, then the wake-ups that follow from it, after the answer is on its way. */
+  #step<T>(act: (step: Step) => T): T & port.Reply {
+    checkOpen(this.#shared);
+    const step = this.#model.step(this.#now(), this.#shared.clock.wall());
+    const answer = act(step);
+    const woken = this.#model.woken(step);
+    if (woken.length > 0) this.#shared.clock.soon(() => this.#announce(woken));
+    return { ...this.#reply(step.now), ...answer };
+  }
+
+  #look<T>(act: (now: number) => T): T & port.Reply {
+    checkOpen(this.#shared);
+    const now = this.#now();
+    const answer = act(now);
+    return { ...this.#reply(now), ...answer };
+  }
+
+  /** S13: whole milliseconds, monotone. Anchored to the wall clock once, so that steps of it change nothing. */
+  #now(): number {
+    const { clock } = this.#shared;
+    const base = (this.#anchor ??= clock.wall() - clock.monotonic());
+    this.#shared.lastNow = Math.max(this.#shared.lastNow, Math.floor(base + clock.monotonic()));
+    return this.#shared.lastNow;
+  }
+  #anchor: number | undefined;
+
+  #reply(now: number): port.Reply {
+    return { now, incarnation: this.#shared.incarnation, settingsVersion: this.#model.settingsVersion };
+  }
+
+  #announce(woken: readonly string[]): void {
+    for (const listener of [...this.#listeners]) listener.wake?.(woken);
+  }
+}
+
+function checkOpen(shared: Shared): void {
+  if (shared.closed) throw new LeaseError('SHUTTING_DOWN', 'the store is closed: connect again');
+}

@@ -1,0 +1,110 @@
+// revoke, sweep and failTicket: what is done to leases and tickets from outside. Each is bounded (S18) and says when
+// there is more to do.
+import { blocksOf } from '../../domain/blocks.js';
+import { blockedUntilAfter } from '../../domain/blocks.js';
+import { checkLimit, checkRevoke } from '../../domain/check-request.js';
+import { nextEpoch } from '../../domain/epoch.js';
+import { isLive, isWaiting } from '../../domain/expiry.js';
+import { leaseAt, type Lease, type LeaseRow } from '../../domain/lease.js';
+import { LIMITS } from '../../domain/limits.js';
+import type { RevokeOrder } from '../../domain/requests.js';
+import { cycleStands, describeCycle, type WaitingTicket } from '../../domain/wait-graph.js';
+import type { FailedTicket, Reply, Revoked, Swept } from '../store.js';
+import type { Step } from './rows.js';
+import { eventOf, failTicket as endTicket, leaveQueue, writeExpiry } from './transitions.js';
+import { waitingTicket } from './look.js';
+
+type Without<R extends Reply> = Omit<R, keyof Reply>;
+
+/** A7: ends what matches with an epoch up to the one named, tickets too; revoking a resource lifts its blocks (Q6). */
+export function revoke(step: Step, order: RevokeOrder): Without<Revoked> {
+  checkRevoke(order);
+  const found = step.rows.matching(order.target, LIMITS.rowsPerStep + 1);
+  const more = found.length > LIMITS.rowsPerStep;
+  const ended: Lease[] = [];
+  let epoch: number | undefined;
+  for (const row of found.slice(0, LIMITS.rowsPerStep)) {
+    const isTicket = row.status === 'pending';
+    if ((isTicket ? row.joinedEpoch : row.epoch) > order.upToEpoch) continue;
+    if (isLive(row, step.now) || isWaiting(row, step.now)) {
+      if (epoch === undefined) {
+        epoch = nextEpoch(step.space.epoch);
+        step.space.epoch = epoch;
+      }
+      revokeRow(step, row, order, epoch);
+      ended.push(leaseAt(row, step.now));
+      continue;
+    }
+    if (isTicket) endTicket(step, row, 'died');
+    else liftBlocks(step, row, order);
+  }
+  return { ended, epoch, more };
+}
+
+function revokeRow(step: Step, row: LeaseRow, order: RevokeOrder, revocationEpoch: number): void {
+  const from = row.status;
+  row.status = 'revoked';
+  row.reason = order.reason;
+  row.endedAt = step.now;
+  row.keepOutUntil = order.keepOutMs > 0 ? step.now + order.keepOutMs : 0;
+  if (from === 'pending') {
+    leaveQueue(step, row);
+  } else {
+    row.blockedUntil = blockedUntilAfter(row, 'revoked', step.now);
+    step.rows.save(row, 'ended');
+    step.freed.push(...row.parts);
+  }
+  step.rows.log({
+    ...eventOf(row, 'lease.revoked'),
+    from,
+    to: 'revoked',
+    actor: order.actor,
+    data: { revocationEpoch, ...(order.keepOutMs > 0 ? { keepOutUntil: row.keepOutUntil } : {}) },
+  });
+}
+
+function liftBlocks(step: Step, row: LeaseRow, order: RevokeOrder): void {
+  if (row.status === 'active') writeExpiry(step, row);
+  const byName = 'resource' in order.target || 'under' in order.target;
+  if (!byName || blocksOf(row, step.now, row.owner).length === 0) return;
+  row.blockedUntil = 0;
+  row.keepOutUntil = 0;
+  step.rows.save(row, 'ended');
+  const event = { ...eventOf(row, 'lease.revoked'), reason: order.reason, from: row.status, to: row.status };
+  step.rows.log({ ...event, actor: order.actor, data: { lifted: true } });
+  step.freed.push(...row.parts);
+}
+
+/** S3: writes down what lapsed on names nobody touched. Nothing depends on it but the log and the waiters' wake-up. */
+export function sweep(step: Step, order: { limit: number }): Without<Swept> {
+  const limit = checkLimit(order.limit);
+  const due = step.rows.due(step.now, limit + 1);
+  let leases = 0;
+  let overrunMaxMs = 0;
+  const now = due.slice(0, limit);
+  for (const row of now) {
+    if (row.status === 'pending') {
+      endTicket(step, row, 'died');
+      continue;
+    }
+    leases += 1;
+    overrunMaxMs = Math.max(overrunMaxMs, step.now - row.expiresAt);
+    writeExpiry(step, row);
+  }
+  return { leases, tickets: now.length - leases, overrunMaxMs, more: due.length > limit };
+}
+
+/** Q4: one step that first checks that the whole cycle still stands. The victim keeps its leases. */
+export function failTicket(step: Step, order: { id: string; cycle: readonly string[] }): Without<FailedTicket> {
+  const tickets: WaitingTicket[] = [];
+  for (const id of order.cycle.slice(0, LIMITS.rowsPerStep)) {
+    const row = step.rows.find(id);
+    if (!row || !isWaiting(row, step.now)) return { outcome: 'gone' };
+    tickets.push(waitingTicket(step, row));
+  }
+  const victim = order.cycle.includes(order.id) ? step.rows.find(order.id) : undefined;
+  if (!victim || !cycleStands({ tickets }, order.cycle)) return { outcome: 'gone' };
+  endTicket(step, victim, 'deadlock', describeCycle(tickets));
+  step.wake.push(victim.id);
+  return { outcome: 'failed' };
+}

@@ -1,0 +1,50 @@
+// The real clock: the only file that reads time, sets timers or draws randomness. Everything else is handed one of these.
+import { randomBytes } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname, platform, uptime } from 'node:os';
+import type { Clock, TimerHandle } from './domain/clock.js';
+
+const NANOS_PER_MS = 1e6;
+const POOL_BYTES = 4096;
+const ID_BYTES = 15;
+
+export function systemClock(): Clock {
+  return { monotonic, wall: Date.now, machine, after, soon: setImmediate, random: Math.random, randomText };
+}
+
+/** CLOCK_MONOTONIC counts from boot, so all processes of a machine read the same value. */
+function monotonic(): number {
+  const [seconds, nanos] = process.hrtime();
+  return seconds * 1_000 + nanos / NANOS_PER_MS;
+}
+
+function after(ms: number, fn: () => void, keepAlive = false): TimerHandle {
+  const timer = setTimeout(fn, Math.max(0, Math.ceil(ms)));
+  if (!keepAlive) timer.unref();
+  return { cancel: () => clearTimeout(timer) };
+}
+
+let machineName: string | undefined;
+
+/** Linux names each boot and each time namespace. Elsewhere the boot time, to the minute, has to do. */
+function machine(): string {
+  if (machineName !== undefined) return machineName;
+  if (platform() === 'linux') {
+    machineName = `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/time')}`;
+  } else {
+    machineName = `${platform()}/${hostname()}/${Math.round((Date.now() / 1_000 - uptime()) / 60)}`;
+  }
+  return machineName;
+}
+
+/** 120 bits as 20 base64url characters. Random bytes are drawn in pools: one system call serves hundreds of ids. */
+function randomText(): string {
+  if (poolAt + ID_BYTES > pool.length) {
+    pool = randomBytes(POOL_BYTES);
+    poolAt = 0;
+  }
+  poolAt += ID_BYTES;
+  return pool.toString('base64url', poolAt - ID_BYTES, poolAt);
+}
+let pool = Buffer.alloc(0);
+let poolAt = 0;
