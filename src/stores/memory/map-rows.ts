@@ -21,6 +21,10 @@ export class MapRows implements Rows {
     return this.#rows.get(id);
   }
 
+  lookUp(id: string, parts: readonly Part[]): { known: LeaseRow | undefined; overlapping: LeaseRow[] } {
+    return { known: this.find(id), overlapping: this.overlapping(parts) };
+  }
+
   overlapping(parts: readonly Part[]): LeaseRow[] {
     return [...this.#standing.values()].filter((row) => anyOverlap(row.parts, parts));
   }

@@ -25,7 +25,10 @@ test('S1, S2: one holder at a time, and the next has the higher epoch', async ()
   const first = (await store.acquire([await ask('orders/0')])).results[0];
   const second = (await store.acquire([await ask('orders/0')])).results[0];
   expect(first?.outcome).toBe('granted');
-  expect(second).toMatchObject({ outcome: 'refused', refusal: { reason: 'held', holderCount: 1, retryAfterMs: 1_000 } });
+  expect(second).toMatchObject({
+    outcome: 'refused',
+    refusal: { reason: 'held', holderCount: 1, retryAfterMs: 1_000 },
+  });
   await clock.advance(1_000);
   const third = (await store.acquire([await ask('orders/0')])).results[0];
   if (first?.outcome !== 'granted' || third?.outcome !== 'granted') throw new Error('not granted');

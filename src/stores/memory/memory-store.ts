@@ -15,6 +15,7 @@ import type {
 } from '../../domain/requests.js';
 import type { WaitGraph } from '../../domain/wait-graph.js';
 import type { Step } from '../protocol/rows.js';
+import { wokenBy } from '../protocol/wake.js';
 import type * as port from '../store.js';
 import { Model } from './model.js';
 
@@ -144,7 +145,7 @@ export class MemoryStore implements port.Store {
     checkOpen(this.#shared);
     const step = this.#model.step(this.#now(), this.#shared.clock.wall());
     const answer = act(step);
-    const woken = this.#model.woken(step);
+    const woken = wokenBy(step);
     if (woken.length > 0) this.#shared.clock.soon(() => this.#announce(woken));
     return { ...this.#reply(step.now), ...answer };
   }

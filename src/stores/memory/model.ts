@@ -19,7 +19,6 @@ import type {
 import { compareNames, isAbove } from '../../domain/resource-name.js';
 import { checkSettings, DEFAULT_SETTINGS, type Settings } from '../../domain/settings.js';
 import type { WaitGraph } from '../../domain/wait-graph.js';
-import { wakeOrder } from '../../domain/wake-order.js';
 import { acquire } from '../protocol/acquire.js';
 import { failTicket, revoke, sweep } from '../protocol/govern.js';
 import { change, end, renew } from '../protocol/hold.js';
@@ -77,19 +76,10 @@ export class Model {
     return this.#space.settings;
   }
 
-  /** Begins a step at `now`. The caller takes `woken()` from it when it is done. */
+  /** Begins a step at `now`; whom to wake after it is `wokenBy(step)`. */
   step(now: number, wall: number): Step {
     this.#at = { now, wall };
     return { now, wall, rows: this.#rows, space: this.#space, freed: [], wake: [] };
-  }
-
-  /** Q3: the tickets to wake after this step. */
-  woken(step: Step): string[] {
-    if (step.freed.length === 0) return step.wake;
-    const near = this.#rows.overlapping(step.freed);
-    const tickets = near.filter((row) => isWaiting(row, step.now));
-    const leases = near.filter((row) => isLive(row, step.now));
-    return [...step.wake, ...wakeOrder(step.freed, tickets, leases)];
   }
 
   acquire(step: Step, requests: readonly AcquireRequest[]): (AcquireResult | Failed)[] {

@@ -12,19 +12,29 @@ import { invalid, LeaseError } from '../../domain/errors.js';
 import { grantedUntil, isLive, isWaiting } from '../../domain/expiry.js';
 import { leaseAt, type LeaseRow } from '../../domain/lease.js';
 import { ID_MAX_AGE_MS, LIMITS, TICKET_LIFE_MS } from '../../domain/limits.js';
-import { asExclusive, sameParts } from '../../domain/part.js';
+import { asExclusive, isPlain, sameParts } from '../../domain/part.js';
 import { LAST } from '../../domain/queue-order.js';
 import type { AcquireRequest } from '../../domain/requests.js';
 import type { AcquireResult } from '../store.js';
 import { findReclaimed, replaceReclaimed } from './reclaim.js';
 import type { Step } from './rows.js';
-import { eventOf, failTicket, leaveQueue, newRow, partsData, writeExpiries, writeExpiry } from './transitions.js';
+import {
+  eventOf,
+  failTicket,
+  leaveQueue,
+  logChange,
+  newRow,
+  partsData,
+  writeExpiries,
+  writeExpiry,
+} from './transitions.js';
 
+const NONE: LeaseRow[] = [];
 const AHEAD_OF_ALL = { rank: -Infinity, arrival: -Infinity };
 
 export function acquire(step: Step, request: AcquireRequest): AcquireResult {
   const content = contentOf(request, checkAcquire(request));
-  const ticket = step.rows.find(request.id);
+  const { known: ticket, overlapping } = step.rows.lookUp(request.id, request.parts);
   if (ticket) {
     const answer = answerKnown(step, ticket, content);
     if (answer) return answer;
@@ -36,7 +46,6 @@ export function acquire(step: Step, request: AcquireRequest): AcquireResult {
     upgraded = findUpgraded(step, request);
     if (!upgraded) return upgradeLost(step, ticket);
   }
-  const overlapping = step.rows.overlapping(request.parts);
   const reclaimed = request.reclaim ? findReclaimed(step, request, overlapping) : undefined;
   const claim: Claim = {
     id: request.id,
@@ -48,7 +57,7 @@ export function acquire(step: Step, request: AcquireRequest): AcquireResult {
   };
   const verdict = decide(claim, overlapping, step.now);
   if (!verdict.free) return wait(step, request, content, claim, verdict, overlapping, ticket);
-  writeExpiries(step, request.parts, overlapping);
+  if (overlapping.length > 0) writeExpiries(step, request.parts, overlapping);
   if (upgraded) return grantUpgrade(step, request, content, upgraded, ticket);
   if (reclaimed) replaceReclaimed(step, reclaimed);
   return grant(step, request, ticket ?? newRow(step, request, content), ticket !== undefined);
@@ -92,6 +101,7 @@ function upgradeLost(step: Step, ticket: LeaseRow | undefined): AcquireResult {
 }
 
 function heldRows(step: Step, request: AcquireRequest, upgraded: LeaseRow | undefined): LeaseRow[] {
+  if (request.holding.length === 0) return upgraded ? [upgraded] : NONE;
   const rows = request.holding.flatMap((id) => step.rows.find(id) ?? []);
   if (upgraded && !rows.some((row) => row.id === upgraded.id)) rows.push(upgraded);
   return rows;
@@ -161,12 +171,9 @@ function grant(step: Step, request: AcquireRequest, row: LeaseRow, waited: boole
   } else {
     step.rows.add(row);
   }
-  step.rows.log({
-    ...eventOf(row, 'lease.acquired'),
-    from: waited ? 'pending' : undefined,
-    to: 'active',
-    data: { ttlMs: row.ttlMs, expiresAt: row.expiresAt, waitedMs: step.now - row.arrivedAt, ...partsData(row) },
-  });
+  const facts = { ttlMs: row.ttlMs, expiresAt: row.expiresAt, waitedMs: step.now - row.arrivedAt };
+  const data = isPlain(row.parts) ? facts : { ...facts, parts: row.parts };
+  logChange(step, row, 'lease.acquired', waited ? 'pending' : undefined, 'active', data);
   return granted(step, row, false);
 }
 

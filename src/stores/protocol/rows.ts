@@ -28,6 +28,11 @@ export type Changed = 'ended' | 'renewed' | 'whole';
 
 export interface Rows {
   find(id: string): LeaseRow | undefined;
+  /** `find` and `overlapping` at once: the question every acquire begins with. */
+  lookUp(
+    id: string,
+    parts: readonly Part[],
+  ): { readonly known: LeaseRow | undefined; readonly overlapping: LeaseRow[] };
   /** Every row that is active, pending or may still block, and has a name that overlaps one of these parts. */
   overlapping(parts: readonly Part[]): LeaseRow[];
   /** Rows as above that a revocation is aimed at, in order of id, at most `limit`. */

@@ -4,7 +4,7 @@
 //                  └────→ failed | revoked          noted: an id ended before it was seen (content 0, no log row)
 import { blockedUntilAfter } from '../../domain/blocks.js';
 import { anyOverlap } from '../../domain/conflict.js';
-import { isWaiting } from '../../domain/expiry.js';
+import { isWaiting, type LeaseStatus } from '../../domain/expiry.js';
 import type { LeaseRow, TicketEnd } from '../../domain/lease.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isPlain, type Part } from '../../domain/part.js';
@@ -106,15 +106,9 @@ export function release(step: Step, row: LeaseRow, reason?: string): void {
   row.endedAt = step.now;
   row.blockedUntil = reason === undefined ? blockedUntilAfter(row, 'released', step.now) : 0;
   step.rows.save(row, 'ended');
-  step.rows.log({
-    ...eventOf(row, 'lease.released'),
-    from: 'active',
-    to: 'released',
-    data: {
-      heldMs: step.now - row.acquiredAt,
-      ...(row.blockedUntil > step.now ? { blockedUntil: row.blockedUntil } : {}),
-    },
-  });
+  const heldMs = step.now - row.acquiredAt;
+  const data = row.blockedUntil > step.now ? { heldMs, blockedUntil: row.blockedUntil } : { heldMs };
+  logChange(step, row, 'lease.released', 'active', 'released', data);
   step.freed.push(...row.parts);
 }
 
@@ -142,12 +136,41 @@ export function leaveQueue(step: Step, row: LeaseRow): void {
   step.freed.push(...row.parts);
 }
 
+/** The log row of a change of status. One literal: this is on the way of every grant and every release. */
+export function logChange(
+  step: Step,
+  row: LeaseRow,
+  type: LogEntry['type'],
+  from: LeaseStatus | undefined,
+  to: LeaseStatus,
+  data: Readonly<Record<string, unknown>>,
+): void {
+  step.rows.log({
+    type,
+    resource: row.parts[0]?.name,
+    resources: otherNames(row),
+    leaseId: row.id,
+    owner: row.owner,
+    epoch: row.epoch,
+    from,
+    to,
+    actor: undefined,
+    reason: row.reason,
+    error: undefined,
+    data,
+  });
+}
+
+function otherNames(row: LeaseRow): string[] | undefined {
+  return row.parts.length > 1 ? row.parts.map((part) => part.name) : undefined;
+}
+
 /** What every event of a lease says about it. Parts are spelled out unless they are one exclusive node. */
 export function eventOf(row: LeaseRow, type: LogEntry['type']): Omit<LogEntry, 'data'> {
   return {
     type,
     resource: row.parts[0]?.name,
-    resources: row.parts.length > 1 ? row.parts.map((part) => part.name) : undefined,
+    resources: otherNames(row),
     leaseId: row.id,
     owner: row.owner,
     epoch: row.epoch === 0 ? undefined : row.epoch,

@@ -1,0 +1,90 @@
+// Checkpoints in a worker (S20): copying the WAL into the file and the fsyncs that go with it never happen on the loop.
+// The worker is started after the first few hundred commits, so a short command never pays for it.
+//
+// Orders and answers pass through shared memory, not messages: a program that keeps its loop busy with promises alone
+// still gets its checkpoints. The worker first copies what it can without disturbing anybody (PASSIVE); when the WAL
+// stays long because writers never pause, it takes the write lock for the short rest (RESTART), and the next writer
+// begins the WAL anew.
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+
+const COMMITS_BEFORE_FIRST = 256;
+const COMMITS_BETWEEN = 512;
+/** Pages in the WAL from which the worker asks for the write lock. */
+const LONG_WAL_PAGES = 4_096;
+const STOP = -1;
+
+/** Plain JavaScript, so that it runs alike from the sources under test and from the built package. */
+const WORKER_CODE = `
+const { parentPort, workerData } = require('node:worker_threads');
+const Driver = require(workerData.driver);
+const [ORDERED, DONE] = [0, 1];
+const { shared, longWal } = workerData;
+const db = new Driver(workerData.path, { timeout: 20, fileMustExist: true });
+for (let done = 0; ; ) {
+  Atomics.wait(shared, ORDERED, done);
+  const ordered = Atomics.load(shared, ORDERED);
+  if (ordered === ${STOP}) break;
+  try {
+    const [{ log }] = db.pragma('wal_checkpoint(PASSIVE)');
+    if (log > longWal) db.pragma('wal_checkpoint(RESTART)');
+  } catch (error) {
+    if (!String(error.code).startsWith('SQLITE_BUSY')) parentPort.postMessage(error.message);
+  }
+  done = ordered;
+  Atomics.store(shared, DONE, done);
+}
+db.close();
+`;
+
+export class Checkpointer {
+  readonly #path: string;
+  readonly #shared = new Int32Array(new SharedArrayBuffer(8));
+  #worker: Worker | undefined;
+  #commits = 0;
+  /** The last trouble a checkpoint had: shown by info(), for nothing depends on one checkpoint. */
+  trouble: string | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  committed(): void {
+    this.#commits += 1;
+    if (this.#commits < (this.#worker ? COMMITS_BETWEEN : COMMITS_BEFORE_FIRST)) return;
+    const ordered = Atomics.load(this.#shared, 0);
+    if (ordered !== Atomics.load(this.#shared, 1)) return;
+    this.#commits = 0;
+    this.#worker ??= this.#start();
+    this.#order(ordered + 1);
+  }
+
+  #order(order: number): void {
+    Atomics.store(this.#shared, 0, order);
+    Atomics.notify(this.#shared, 0);
+  }
+
+  #start(): Worker {
+    const driver = createRequire(import.meta.url).resolve('better-sqlite3');
+    const workerData = { path: this.#path, driver, longWal: LONG_WAL_PAGES, shared: this.#shared };
+    const worker = new Worker(WORKER_CODE, { eval: true, workerData });
+    worker.unref();
+    worker.on('message', (message: string) => {
+      this.trouble = message;
+    });
+    worker.on('error', (error) => {
+      this.trouble = error instanceof Error ? error.message : String(error);
+    });
+    return worker;
+  }
+
+  async stop(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    if (!worker) return;
+    const ended = once(worker, 'exit');
+    this.#order(STOP);
+    await ended;
+  }
+}

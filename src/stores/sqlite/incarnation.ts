@@ -1,0 +1,84 @@
+// Anchoring a file's clock at open: reading the anchor, writing the first one, or beginning a new incarnation (S2, S13).
+// A new one needs the file to itself: nobody else may be counting time by the old anchor.
+import type { Database } from 'better-sqlite3';
+import type { Clock } from '../../domain/clock.js';
+import { liftedEpoch } from '../../domain/epoch.js';
+import { freshAnchor, highestNow, nowBy, readAnchor, whyStale, writeAnchor, type Anchor } from './file-clock.js';
+import { SqlRows } from './sql-rows.js';
+import { allNamespaces, Spaces } from './spaces.js';
+import { Statements } from './statements.js';
+import { isBusy } from './translate-error.js';
+
+/** The anchor to live by, or 'taken' when it is stale and somebody else has the file open. */
+export function anchorFile(db: Database, clock: Clock, path: string): Anchor | 'taken' {
+  const anchor = readAnchor(db) ?? writeFirstAnchor(db, clock, path);
+  if (whyStale(anchor, clock, path) === undefined) return anchor;
+  return aloneWith(db, () => beginIncarnation(db, clock, path)) ?? 'taken';
+}
+
+function writeFirstAnchor(db: Database, clock: Clock, path: string): Anchor {
+  return db
+    .transaction(() => {
+      const anchor = readAnchor(db) ?? freshAnchor(clock, path, 0);
+      writeAnchor(db, anchor);
+      return anchor;
+    })
+    .immediate();
+}
+
+/** Leaving WAL mode needs an exclusive lock, which no other open connection allows: that is how we know. */
+function aloneWith<T>(db: Database, act: () => T): T | undefined {
+  try {
+    db.pragma('locking_mode = EXCLUSIVE');
+    if (db.pragma('journal_mode = DELETE', { simple: true }) !== 'delete') return undefined;
+    return act();
+  } catch (error) {
+    if (isBusy(error)) return undefined;
+    throw error;
+  } finally {
+    db.pragma('locking_mode = NORMAL');
+    db.prepare('SELECT count(*) FROM meta').get();
+    db.pragma('journal_mode = WAL');
+  }
+}
+
+function beginIncarnation(db: Database, clock: Clock, path: string): Anchor {
+  return db
+    .transaction(() => {
+      const old = readAnchor(db) as Anchor;
+      const reason = whyStale(old, clock, path);
+      if (reason === undefined) return old;
+      const anchor = freshAnchor(clock, path, highestNow(db));
+      writeAnchor(db, anchor);
+      const now = nowBy(anchor, clock);
+      endLocalLeases(db, now);
+      const sql = new Statements(db);
+      const spaces = new Spaces(sql);
+      for (const name of allNamespaces(db)) {
+        const space = spaces.load(name, now);
+        if (!space) continue;
+        space.epoch = liftedEpoch(space.epoch, clock.wall());
+        space.writtenAt = now;
+        new SqlRows(sql, space, now, clock.wall(), true).log({
+          type: 'store.incarnation',
+          actor: 'store',
+          reason,
+          data: { incarnation: anchor.incarnation, epoch: space.epoch },
+        });
+        spaces.save(space);
+      }
+      return anchor;
+    })
+    .immediate();
+}
+
+/** S13: what processes of the old boot held is over as of now; what a server holds for others begins its ttl again. */
+function endLocalLeases(db: Database, now: number): void {
+  const isRemote = `coalesce(json_extract(more, '$.remote'), 0)`;
+  db.prepare(`UPDATE journal SET expires_at = ? + ttl_ms WHERE state = 1 AND ${isRemote} AND expires_at > ?`).run(
+    now,
+    now,
+  );
+  db.prepare(`UPDATE journal SET expires_at = ? WHERE state = 1 AND NOT ${isRemote} AND expires_at > ?`).run(now, now);
+  db.prepare('UPDATE journal SET expires_at = ? WHERE state = 2 AND expires_at > ?').run(now, now);
+}

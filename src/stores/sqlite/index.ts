@@ -1,0 +1,3 @@
+// holdfast/stores/sqlite: the embedded store.
+export { openSqlite, type SqliteOptions } from './open-sqlite.js';
+export { SqliteStore } from './sqlite-store.js';

@@ -1,0 +1,120 @@
+// Log rows to columns and back. `data` holds what the event says; `more` holds from, to, actor, reason, error and the
+// other names, and only where they are not what the type says by itself.
+import type { LogRow, StoredType } from '../../domain/events.js';
+import type { LeaseStatus } from '../../domain/expiry.js';
+import { timeDigits } from '../../domain/ids.js';
+import type { LogEntry } from '../protocol/rows.js';
+
+/** The number of a type in the file is its place here: append, never reorder. */
+const TYPES: readonly StoredType[] = [
+  'lease.queued',
+  'lease.acquired',
+  'lease.renewed',
+  'lease.released',
+  'lease.expired',
+  'lease.revoked',
+  'lease.failed',
+  'lease.delegated',
+  'lease.upgraded',
+  'lease.downgraded',
+  'deadlock.detected',
+  'sequence.leased',
+  'sequence.committed',
+  'sequence.gap',
+  'sequence.filled',
+  'sequence.moved',
+  'recovery.succeeded',
+  'recovery.failed',
+  'cascade.entered',
+  'cascade.left',
+  'alert.raised',
+  'alert.cleared',
+  'store.clock_stepped',
+  'store.incarnation',
+];
+const NUMBERS = new Map(TYPES.map((type, number) => [type, number]));
+
+const USUAL: Partial<Record<StoredType, readonly [from: LeaseStatus | undefined, to: LeaseStatus]>> = {
+  'lease.queued': [undefined, 'pending'],
+  'lease.acquired': [undefined, 'active'],
+  'lease.renewed': ['active', 'active'],
+  'lease.released': ['active', 'released'],
+};
+
+interface More {
+  from?: LeaseStatus | undefined;
+  to?: LeaseStatus | undefined;
+  actor?: string | undefined;
+  reason?: string | undefined;
+  error?: string | undefined;
+  resources?: readonly string[] | undefined;
+}
+
+export const LOG_COLUMNS = 'key, name, owner, epoch, type, at, wall_at, lease, more, data';
+export type LogColumns = [
+  key: string,
+  name: string | null,
+  owner: string | null,
+  epoch: number | null,
+  type: number,
+  at: number,
+  wallAt: number,
+  lease: string | null,
+  more: string | null,
+  data: string,
+];
+
+/** Time first, then the row's number: text order is log order, and `~` sorts behind every id of the same millisecond. */
+export function logKey(at: number, seq: number): string {
+  return `${timeDigits(at)}~${timeDigits(seq)}`;
+}
+/** A key behind every log row written up to an hour from `now`. Ids that begin with no time may lie anywhere, also at
+ *  the end of the tree: with this bound the search for the last log row does not walk over them. */
+export function logKeysEnd(now: number): string {
+  return timeDigits(now + 3_600_000);
+}
+export function seqOfKey(key: string): number {
+  return parseInt(key.slice(key.indexOf('~') + 1), 36);
+}
+
+export function encodeType(type: StoredType): number {
+  return NUMBERS.get(type) as number;
+}
+export function typeNumber(type: string): number {
+  return NUMBERS.get(type as StoredType) ?? -1;
+}
+
+export function encodeLogMore(entry: LogEntry): string | null {
+  const { from, to, actor, reason, error, resources } = entry;
+  const usual = USUAL[entry.type];
+  const isUsual = usual !== undefined && usual[0] === from && usual[1] === to;
+  if (isUsual && actor === undefined && reason === undefined && error === undefined && resources === undefined)
+    return null;
+  const more: More = { from, to, actor, reason, error, resources };
+  return JSON.stringify(more);
+}
+
+export function decodeLog(columns: LogColumns, namespace: string, position: (key: string) => string): LogRow {
+  const [key, name, owner, epoch, typeCode, at, wallAt, lease, moreText, data] = columns;
+  const type = TYPES[typeCode] as StoredType;
+  const more: More =
+    moreText === null ? { from: USUAL[type]?.[0], to: USUAL[type]?.[1] } : (JSON.parse(moreText) as More);
+  return {
+    id: position(key),
+    type,
+    at,
+    wallAt,
+    namespace,
+    resource: name ?? undefined,
+    resources: more.resources,
+    leaseId: lease ?? undefined,
+    owner: owner ?? undefined,
+    epoch: epoch ?? undefined,
+    from: more.from,
+    to: more.to,
+    actor: more.actor,
+    reason: more.reason,
+    error: more.error,
+    data: JSON.parse(data) as Record<string, unknown>,
+  };
+}

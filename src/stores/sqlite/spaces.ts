@@ -1,0 +1,112 @@
+// The namespaces of a file and their counters. While history is on, the last log row of a namespace carries its counters
+// (S2: the epoch; the number of tickets; the log number, which also orders arrivals; the time), so that a step writes no
+// page for them. The row in `namespace` is the floor below that, written whenever there is no log row to carry them.
+import type { Database } from 'better-sqlite3';
+import { liftedEpoch } from '../../domain/epoch.js';
+import { DEFAULT_SETTINGS, type Settings } from '../../domain/settings.js';
+import type { LeaseRow } from '../../domain/lease.js';
+import type { Space } from '../protocol/rows.js';
+import { logKeysEnd, seqOfKey } from './log-codec.js';
+import type { Statements } from './statements.js';
+
+/** `arrival` doubles as the log number: one counter orders tickets and log rows alike. */
+export interface FileSpace extends Space {
+  readonly id: number;
+  readonly name: string;
+  /** The highest `now` written in this namespace (S13). */
+  writtenAt: number;
+  prunedThrough: string;
+  /** Whether any standing row may have more than one name. */
+  hasOtherNames: boolean;
+  /** Leases this connection granted and nobody else can have touched: gone as soon as somebody else writes. */
+  readonly recent: Map<string, LeaseRow>;
+}
+
+interface SpaceRow {
+  id: number;
+  seq: number;
+  epoch: number;
+  tickets: number;
+  written_at: number;
+  settings: string;
+  settings_version: number;
+  pruned_through: string;
+}
+
+export class Spaces {
+  readonly #sql: Statements;
+  readonly #cache = new Map<string, FileSpace>();
+  #version: unknown;
+
+  constructor(sql: Statements) {
+    this.#sql = sql;
+  }
+
+  /** The namespace as the file has it now. Kept between calls for as long as nobody else has written. */
+  load(name: string, now: number): FileSpace | undefined {
+    const version = this.#sql.dataVersion.get();
+    if (version !== this.#version) {
+      this.#cache.clear();
+      this.#version = version;
+    }
+    const known = this.#cache.get(name);
+    if (known) return known;
+    const row = this.#sql.space.get(name) as SpaceRow | undefined;
+    if (!row) return undefined;
+    const space = this.#withLastLog(name, row, now);
+    this.#cache.set(name, space);
+    return space;
+  }
+
+  create(name: string, now: number, wall: number): FileSpace {
+    this.#sql.addSpace.run(name, liftedEpoch(0, wall), now);
+    return this.load(name, now) as FileSpace;
+  }
+
+  /** Writes the counters into the namespace's own row. */
+  save(space: FileSpace): void {
+    const changed = Object.entries(space.settings).filter(
+      ([key, value]) => value !== DEFAULT_SETTINGS[key as keyof Settings],
+    );
+    this.#sql.saveSpace.run(
+      space.arrival,
+      space.epoch,
+      space.tickets,
+      space.writtenAt,
+      JSON.stringify(Object.fromEntries(changed)),
+      space.settingsVersion,
+      space.prunedThrough,
+      space.id,
+    );
+  }
+
+  /** After a rollback nothing remembered is true any more. */
+  forget(): void {
+    this.#cache.clear();
+  }
+
+  #withLastLog(name: string, row: SpaceRow, now: number): FileSpace {
+    const last = this.#sql.lastLog.get(row.id, logKeysEnd(Math.max(now, row.written_at))) as
+      { key: string; at: number; counter: number; tickets: number | null } | undefined;
+    const seq = last ? seqOfKey(last.key) : 0;
+    const isNewer = last !== undefined && seq > row.seq;
+    return {
+      id: row.id,
+      name,
+      epoch: isNewer ? last.counter : row.epoch,
+      arrival: Math.max(seq, row.seq),
+      tickets: isNewer ? (last.tickets ?? 0) : row.tickets,
+      writtenAt: Math.max(row.written_at, last?.at ?? 0),
+      settings: { ...DEFAULT_SETTINGS, ...(JSON.parse(row.settings) as Partial<Settings>) },
+      settingsVersion: row.settings_version,
+      prunedThrough: row.pruned_through,
+      recent: new Map(),
+      hasOtherNames: this.#sql.anyOtherName.get(row.id) !== undefined,
+    };
+  }
+}
+
+/** Every namespace there is, for what concerns the whole file. */
+export function allNamespaces(db: Database): string[] {
+  return db.prepare('SELECT name FROM namespace ORDER BY id').pluck().all() as string[];
+}

@@ -1,0 +1,245 @@
+// The protocol's rows in SQLite, for one namespace. Reads come from the indexes of standing rows; writes go through as
+// they are made, inside the transaction of the step. A row that stands under several names has the others in
+// `other_name` for as long as it stands.
+import { isLive } from '../../domain/expiry.js';
+import type { LeaseRow } from '../../domain/lease.js';
+import { LIMITS } from '../../domain/limits.js';
+import type { Part } from '../../domain/part.js';
+import type { RevokeTarget } from '../../domain/requests.js';
+import { namesAbove, rangeBelow } from '../../domain/resource-name.js';
+import type { Changed, LogEntry, Rows } from '../protocol/rows.js';
+import { encodeLogMore, encodeType, logKey } from './log-codec.js';
+import { decodeRow, encodeMore, encodeParts, encodeState, encodeStatus, type LeaseColumns } from './row-codec.js';
+import { STATE } from './schema.js';
+import type { FileSpace } from './spaces.js';
+import type { Statements } from './statements.js';
+
+const NO_LIMIT = -1;
+const MOST_RECENT = 4_096;
+
+export class SqlRows implements Rows {
+  readonly #sql: Statements;
+  readonly #space: FileSpace;
+  readonly #now: number;
+  readonly #wall: number;
+  /** Reads outside a write transaction leave everything as it is. */
+  readonly #mayTidy: boolean;
+
+  constructor(sql: Statements, space: FileSpace, now: number, wall: number, mayTidy: boolean) {
+    this.#sql = sql;
+    this.#space = space;
+    this.#now = now;
+    this.#wall = wall;
+    this.#mayTidy = mayTidy;
+  }
+
+  find(id: string): LeaseRow | undefined {
+    const recent = this.#space.recent.get(id);
+    if (recent) return recent;
+    const columns = this.#sql.find.get(this.#space.id, id);
+    return columns && decodeRow(columns);
+  }
+
+  lookUp(id: string, parts: readonly Part[]): { known: LeaseRow | undefined; overlapping: LeaseRow[] } {
+    const only = parts[0];
+    const { id: ns, hasOtherNames } = this.#space;
+    if (parts.length > 1 || only?.scope !== 'node' || hasOtherNames) {
+      return { known: this.find(id), overlapping: this.overlapping(parts) };
+    }
+    const names = namesFor(only);
+    const rows = this.#sql.lookUp(names.length).all(ns, id, ns, ...names);
+    if (rows.length === 0) return { known: undefined, overlapping: [] };
+    const found = new Map<string, LeaseRow>();
+    this.#collect(found, rows);
+    const known = found.get(id);
+    if (known && encodeState(known) === STATE.over) found.delete(id);
+    return { known, overlapping: this.#withoutOldBlocks([...found.values()]) };
+  }
+
+  overlapping(parts: readonly Part[]): LeaseRow[] {
+    const found = new Map<string, LeaseRow>();
+    for (const part of parts) {
+      this.#collectNamed(found, namesFor(part));
+      if (part.scope === 'subtree') this.#collectBelow(found, part);
+    }
+    return found.size === 0 ? [] : this.#withoutOldBlocks([...found.values()]);
+  }
+
+  #collectNamed(found: Map<string, LeaseRow>, names: readonly string[]): void {
+    const { id, hasOtherNames } = this.#space;
+    this.#collect(found, this.#sql.byNames(names.length).all(id, ...names));
+    if (hasOtherNames) this.#collect(found, this.#sql.byOtherNames(names.length).all(id, ...names));
+  }
+
+  /** Bounded where a bound cannot hide a conflict: an exclusive part conflicts with whatever is live below it (S18). */
+  #collectBelow(found: Map<string, LeaseRow>, part: Part): void {
+    const { id } = this.#space;
+    const { from, to } = rangeBelow(part.name);
+    const limit = part.mode === 'exclusive' ? LIMITS.rowsPerStep + 1 : NO_LIMIT;
+    for (const statement of [this.#sql.below, this.#sql.belowOther]) {
+      const page = statement.all(id, from, to, limit);
+      this.#collect(found, page);
+      const cut = page.length === limit && !page.some((columns) => isLive(decodeRow(columns), this.#now));
+      if (cut) this.#collect(found, statement.all(id, from, to, NO_LIMIT));
+    }
+  }
+
+  #collect(found: Map<string, LeaseRow>, rows: readonly LeaseColumns[]): void {
+    for (const columns of rows) if (!found.has(columns[0])) found.set(columns[0], decodeRow(columns));
+  }
+
+  /** A block that is over is taken from the index by the first write that comes upon it. */
+  #withoutOldBlocks(rows: LeaseRow[]): LeaseRow[] {
+    return rows.filter((row) => {
+      if (row.status === 'active' || row.status === 'pending') return true;
+      if (row.blockedUntil > this.#now || row.keepOutUntil > this.#now) return true;
+      if (this.#mayTidy) this.#stopStanding(row);
+      return false;
+    });
+  }
+
+  #stopStanding(row: LeaseRow): void {
+    this.#sql.clearState.run(this.#space.id, row.id);
+    this.#keepNames(row, STATE.over);
+  }
+
+  matching(target: RevokeTarget, limit: number): LeaseRow[] {
+    if ('leaseId' in target) {
+      const row = this.find(target.leaseId);
+      return row && encodeState(row) !== STATE.over ? [row] : [];
+    }
+    const { id } = this.#space;
+    if ('owner' in target) return this.#sql.byOwner.all(id, target.owner, limit).map(decodeRow);
+    const found = new Map<string, LeaseRow>();
+    const name = 'resource' in target ? target.resource : target.under;
+    this.#collectNamed(found, [name]);
+    if ('under' in target) {
+      const { from, to } = rangeBelow(name);
+      this.#collect(found, this.#sql.below.all(id, from, to, limit));
+      this.#collect(found, this.#sql.belowOther.all(id, from, to, limit));
+    }
+    return [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
+  }
+
+  due(now: number, limit: number): LeaseRow[] {
+    return this.#sql.due.all(this.#space.id, now, limit).map(decodeRow);
+  }
+
+  waiting(limit: number): LeaseRow[] {
+    return this.#sql.waiting.all(this.#space.id, limit).map(decodeRow);
+  }
+
+  add(row: LeaseRow): void {
+    const state = encodeState(row);
+    this.#sql.add.run(
+      this.#space.id,
+      row.id,
+      state,
+      row.parts[0]?.name ?? '',
+      row.owner,
+      row.epoch,
+      encodeStatus(row.status),
+      row.expiresAt,
+      row.acquiredAt,
+      row.renewedAt === row.acquiredAt ? null : row.renewedAt,
+      row.endedAt ?? null,
+      row.ttlMs,
+      row.content,
+      row.arrival,
+      row.maxRenewals === -1 ? null : row.maxRenewals,
+      row.skewMs,
+      encodeParts(row),
+      encodeMore(row),
+    );
+    this.#keepNames(row, state);
+    this.#remember(row, state);
+  }
+
+  /** Only what is active: it is what its holder will name next, to renew or to end it. */
+  #remember(row: LeaseRow, state: number): void {
+    const { recent } = this.#space;
+    if (state !== STATE.active) {
+      recent.delete(row.id);
+      return;
+    }
+    if (recent.size >= MOST_RECENT) recent.clear();
+    recent.set(row.id, row);
+  }
+
+  save(row: LeaseRow, changed: Changed): void {
+    const { id } = this.#space;
+    const state = encodeState(row);
+    const lastRequest = row.lastRequest ?? null;
+    this.#remember(row, state);
+    if (changed === 'renewed') {
+      this.#sql.saveRenewed.run(
+        row.expiresAt,
+        row.renewedAt,
+        row.ttlMs,
+        row.renewals,
+        row.skewMs,
+        lastRequest,
+        id,
+        row.id,
+      );
+      return;
+    }
+    if (changed === 'ended') {
+      const endedAt = row.endedAt ?? null;
+      this.#sql.saveEnded.run(state, encodeStatus(row.status), endedAt, lastRequest, encodeMore(row), id, row.id);
+    } else {
+      this.#sql.saveWhole.run(
+        state,
+        row.owner,
+        row.epoch,
+        encodeStatus(row.status),
+        row.expiresAt,
+        row.acquiredAt,
+        row.renewedAt,
+        row.endedAt ?? null,
+        row.ttlMs,
+        row.renewals,
+        row.skewMs,
+        lastRequest,
+        encodeParts(row),
+        encodeMore(row),
+        id,
+        row.id,
+      );
+    }
+    this.#keepNames(row, state);
+  }
+
+  #keepNames(row: LeaseRow, state: number): void {
+    if (row.parts.length < 2) return;
+    this.#space.hasOtherNames = true;
+    const statement = state === STATE.over ? this.#sql.dropName : this.#sql.addName;
+    for (const part of row.parts.slice(1)) statement.run(this.#space.id, part.name, row.id);
+  }
+
+  log(entry: LogEntry): void {
+    const space = this.#space;
+    if (!space.settings.keep_history) return;
+    space.arrival += 1;
+    this.#sql.log.run(
+      space.id,
+      logKey(this.#now, space.arrival),
+      entry.resource ?? null,
+      entry.owner ?? null,
+      entry.epoch ?? null,
+      encodeType(entry.type),
+      this.#now,
+      this.#wall,
+      entry.leaseId ?? null,
+      space.epoch,
+      space.tickets === 0 ? null : space.tickets,
+      encodeLogMore(entry),
+      JSON.stringify(entry.data),
+    );
+  }
+}
+
+/** The name and those above it: where a row that overlaps a node can stand. */
+function namesFor(part: Part): string[] {
+  return part.name.includes('/') ? [part.name, ...namesAbove(part.name)] : [part.name];
+}

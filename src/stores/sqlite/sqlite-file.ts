@@ -1,0 +1,109 @@
+// One open file: the connection and everything that belongs to it, shared by the stores of its namespaces.
+// A step is one BEGIN IMMEDIATE: the lock first, then the clock and the rows are read (S16), then the protocol acts.
+import type { Database } from 'better-sqlite3';
+import type { Clock } from '../../domain/clock.js';
+import { LeaseError } from '../../domain/errors.js';
+import type { Space, Step } from '../protocol/rows.js';
+import { Checkpointer } from './checkpointer.js';
+import { nowBy, type Anchor } from './file-clock.js';
+import { SqlList } from './sql-list.js';
+import { SqlLog } from './sql-log.js';
+import { SqlRows } from './sql-rows.js';
+import { Spaces, type FileSpace } from './spaces.js';
+import { Statements } from './statements.js';
+import { translateError } from './translate-error.js';
+import { LoopTurns } from './loop-turns.js';
+import { WriteLane } from './write-lane.js';
+
+export interface FileStep extends Step {
+  readonly space: FileSpace & Space;
+}
+/** A namespace as a read finds it; `undefined` when nobody has written to it yet. */
+export interface Look {
+  readonly now: number;
+  readonly space: FileSpace | undefined;
+  readonly rows: SqlRows | undefined;
+}
+
+export class SqliteFile {
+  readonly path: string;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly anchor: Anchor;
+  readonly spaces: Spaces;
+  readonly log: SqlLog;
+  readonly listing: SqlList;
+  readonly sql: Statements;
+  readonly checkpointer: Checkpointer;
+  readonly #lane: WriteLane;
+  readonly #turns: LoopTurns;
+  #isClosed = false;
+
+  constructor(path: string, db: Database, clock: Clock, anchor: Anchor) {
+    this.path = path;
+    this.db = db;
+    this.clock = clock;
+    this.anchor = anchor;
+    this.sql = new Statements(db);
+    this.spaces = new Spaces(this.sql);
+    this.log = new SqlLog(db);
+    this.listing = new SqlList(db);
+    this.checkpointer = new Checkpointer(path);
+    this.#turns = new LoopTurns(clock);
+    this.#lane = new WriteLane(this.sql, clock, path, () => this.spaces.forget());
+  }
+
+  /** One write transaction. `act` sees the namespace as it is with the lock held. */
+  async write<T>(namespace: string, act: (step: FileStep) => T): Promise<T> {
+    this.#checkOpen();
+    if (this.#turns.isLong()) await this.#turns.next();
+    return this.#lane.run(() => {
+      const { clock, spaces } = this;
+      const machineNow = nowBy(this.anchor, clock);
+      const wall = clock.wall();
+      const space = spaces.load(namespace, machineNow) ?? spaces.create(namespace, machineNow, wall);
+      const now = Math.max(machineNow, space.writtenAt);
+      space.writtenAt = now;
+      const rows = new SqlRows(this.sql, space, now, wall, true);
+      const answer = act({ now, wall, rows, space, freed: [], wake: [] });
+      if (!space.settings.keep_history) spaces.save(space);
+      this.checkpointer.committed();
+      return answer;
+    });
+  }
+
+  /** One read transaction: every statement of `act` sees the same snapshot. */
+  read<T>(namespace: string, act: (look: Look) => T): T {
+    this.#checkOpen();
+    try {
+      this.sql.beginRead.run();
+      try {
+        const machineNow = nowBy(this.anchor, this.clock);
+        const space = this.spaces.load(namespace, machineNow);
+        const now = Math.max(machineNow, space?.writtenAt ?? 0);
+        const rows = space && new SqlRows(this.sql, space, now, this.clock.wall(), false);
+        return act({ now, space, rows });
+      } finally {
+        this.sql.commit.run();
+      }
+    } catch (error) {
+      throw translateError(error, this.path);
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new LeaseError('SHUTTING_DOWN', 'the store is closed: connect again');
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#lane.close();
+    await this.checkpointer.stop();
+    try {
+      this.db.pragma('optimize');
+    } finally {
+      this.db.close();
+    }
+  }
+}

@@ -1,0 +1,210 @@
+// The SQLite store: the lease protocol over one file, one BEGIN IMMEDIATE a call. Several processes may share the file.
+import { checkBatch, checkLimit, checkNamespace } from '../../domain/check-request.js';
+import { DEFAULT_SETTINGS, checkSettings } from '../../domain/settings.js';
+import { leaseAt } from '../../domain/lease.js';
+import { formatPosition } from '../../domain/position.js';
+import type {
+  AcquireRequest,
+  ChangeRequest,
+  EndRequest,
+  EventQuery,
+  ListFilter,
+  RenewRequest,
+  RevokeOrder,
+} from '../../domain/requests.js';
+import type { WaitGraph } from '../../domain/wait-graph.js';
+import { acquire } from '../protocol/acquire.js';
+import { failTicket, revoke, sweep } from '../protocol/govern.js';
+import { change, end, renew } from '../protocol/hold.js';
+import { standingOn, waitGraph } from '../protocol/look.js';
+import { runItems } from '../protocol/run-items.js';
+import { wokenBy } from '../protocol/wake.js';
+import type * as port from '../store.js';
+import { backupFile } from './backup.js';
+import type { FileStep, Look, SqliteFile } from './sqlite-file.js';
+import type { LogAnswer } from './sql-log.js';
+import { Waiters } from './waiters.js';
+
+const KIND = 'sqlite';
+
+export class SqliteStore implements port.Store {
+  readonly kind = KIND;
+  readonly namespace: string;
+  readonly #file: SqliteFile;
+  readonly #applied: readonly string[];
+  readonly #waiters: Waiters;
+  readonly #siblings: Map<string, SqliteStore>;
+
+  constructor(
+    file: SqliteFile,
+    namespace: string,
+    applied: readonly string[],
+    siblings: Map<string, SqliteStore> = new Map(),
+  ) {
+    this.namespace = checkNamespace(namespace);
+    this.#file = file;
+    this.#applied = applied;
+    this.#siblings = siblings;
+    this.#siblings.set(this.namespace, this);
+    this.#waiters = new Waiters(file, this.namespace);
+  }
+
+  within(namespace: string): SqliteStore {
+    const known = this.#siblings.get(checkNamespace(namespace));
+    return known ?? new SqliteStore(this.#file, namespace, this.#applied, this.#siblings);
+  }
+
+  async acquire(requests: readonly AcquireRequest[]): Promise<port.Answers<port.AcquireResult>> {
+    const answers = await this.#items(requests, (step, request) => acquire(step, request));
+    this.#waiters.answered(requests, answers.results);
+    return answers;
+  }
+  async renew(requests: readonly RenewRequest[]): Promise<port.Answers<port.RenewResult>> {
+    return this.#items(requests, (step, request) => renew(step, request));
+  }
+  async end(requests: readonly EndRequest[]): Promise<port.Answers<port.EndResult>> {
+    const answers = await this.#items(requests, (step, request) => end(step, request));
+    this.#waiters.answered(requests, answers.results);
+    return answers;
+  }
+  async change(requests: readonly ChangeRequest[]): Promise<port.Answers<port.ChangeResult>> {
+    return this.#items(requests, (step, request) => change(step, request));
+  }
+  async revoke(order: RevokeOrder): Promise<port.Revoked> {
+    return this.#step((step) => revoke(step, order));
+  }
+  async failTicket(order: { id: string; cycle: readonly string[] }): Promise<port.FailedTicket> {
+    return this.#step((step) => failTicket(step, order));
+  }
+  async sweep(order: { limit: number }): Promise<port.Swept> {
+    return this.#step((step) => {
+      const swept = sweep(step, order);
+      const nextAt = this.#file.sql.nextExpiry.get(step.space.id) as number | undefined;
+      return nextAt === undefined ? swept : { ...swept, nextAt };
+    });
+  }
+
+  async events(query: EventQuery): Promise<port.Events> {
+    checkLimit(query.limit);
+    return this.#look((look) => this.#readLog(look, query));
+  }
+  async prune(order: port.PruneOrder): Promise<port.Pruned> {
+    checkLimit(order.limit);
+    return this.#step((step) => {
+      const pruned = this.#file.log.prune(step.space, this.#file.anchor.incarnation, step.now, order);
+      this.#file.spaces.save(step.space);
+      return pruned;
+    });
+  }
+
+  async settings(): Promise<port.SettingsReply> {
+    return this.#look(({ space }) => ({ settings: space?.settings ?? DEFAULT_SETTINGS }));
+  }
+  async setSettings(changes: Readonly<Record<string, unknown>>): Promise<port.SettingsReply> {
+    return this.#step(({ space }) => {
+      space.settings = { ...space.settings, ...checkSettings(changes, space.settings) };
+      space.settingsVersion += 1;
+      this.#file.spaces.save(space);
+      return { settings: space.settings };
+    });
+  }
+
+  async waitGraph(): Promise<port.Reply & WaitGraph> {
+    return this.#look(({ now, rows }) => (rows ? waitGraph({ now, rows }) : { tickets: [] }));
+  }
+  async get(ids: readonly string[]): ReturnType<port.Store['get']> {
+    checkLimit(Math.max(1, ids.length));
+    return this.#look(({ now, rows }) => ({
+      items: ids.map((id) => {
+        const row = rows?.find(id);
+        return row && row.content !== 0 ? leaseAt(row, now) : undefined;
+      }),
+    }));
+  }
+  async list(filter: ListFilter): Promise<port.Listed> {
+    checkLimit(filter.limit);
+    return this.#look(({ now, space }) =>
+      space ? this.#file.listing.page(space.id, now, filter) : { items: [], cursor: undefined },
+    );
+  }
+  async show(resource: string, historyLimit: number): Promise<port.Shown> {
+    checkLimit(historyLimit);
+    return this.#look((look) => {
+      const standing = look.rows
+        ? standingOn({ now: look.now, rows: look.rows }, resource)
+        : { holders: [], queue: [] };
+      const history = this.#readLog(look, { backward: true, resource, limit: historyLimit });
+      return { ...standing, history: history.outcome === 'rows' ? history.rows : [] };
+    });
+  }
+
+  async info(): Promise<port.StoreInfo> {
+    const { db, path, checkpointer } = this.#file;
+    const synchronous = db.pragma('synchronous', { simple: true }) === 1 ? 'normal' : 'full';
+    const capabilities: port.Capabilities = {
+      minTtlMs: 100,
+      clockGrainMs: 1,
+      push: true,
+      guards: ['sqlite'],
+      roundTrips: 1,
+      durability:
+        synchronous === 'full' ? 'survives a power cut' : 'survives a crash; a power cut may lose the last writes',
+    };
+    const version = db.prepare('SELECT sqlite_version()').pluck().get();
+    const details = { path, synchronous, sqlite: version, checkpointTrouble: checkpointer.trouble };
+    return this.#look(() => ({ kind: KIND, capabilities, details }));
+  }
+  async time(): Promise<port.TimeReply> {
+    return this.#look(({ space }) => ({ epoch: space?.epoch ?? 0 }));
+  }
+  async migrate(): Promise<{ applied: readonly string[]; pending: readonly string[] }> {
+    return { applied: this.#applied, pending: [] };
+  }
+  async backup(path: string): Promise<void> {
+    await backupFile(this.#file, path);
+  }
+  subscribe(listener: port.StoreListener): () => void {
+    return this.#waiters.subscribe(listener);
+  }
+  async close(): Promise<void> {
+    for (const store of this.#siblings.values()) store.#waiters.close();
+    await this.#file.close();
+  }
+
+  async #items<Q extends object, R>(
+    requests: readonly Q[],
+    act: (step: FileStep, request: Q) => R,
+  ): Promise<port.Answers<R>> {
+    checkBatch(requests);
+    return this.#step((step): { results: (R | port.Failed)[] } => ({
+      results: runItems(requests, (request) => act(step, request)),
+    }));
+  }
+
+  async #step<T extends object>(act: (step: FileStep) => T): Promise<T & port.Reply> {
+    const { answer, woken } = await this.#file.write(this.namespace, (step) => {
+      const reply = act(step);
+      return { answer: { ...this.#reply(step.now, step.space.settingsVersion), ...reply }, woken: wokenBy(step) };
+    });
+    if (woken.length > 0) this.#waiters.announce(woken);
+    return answer;
+  }
+
+  #look<T extends object>(act: (look: Look) => T): T & port.Reply {
+    return this.#file.read(this.namespace, (look) => ({
+      ...this.#reply(look.now, look.space?.settingsVersion ?? 1),
+      ...act(look),
+    }));
+  }
+
+  #readLog({ now, space }: Look, query: EventQuery): LogAnswer {
+    const { incarnation } = this.#file.anchor;
+    if (space) return this.#file.log.read(space, incarnation, now, query);
+    const next = formatPosition({ store: KIND, namespace: this.namespace, incarnation, key: '0' });
+    return { outcome: 'rows', rows: [], next, more: false };
+  }
+
+  #reply(now: number, settingsVersion: number): port.Reply {
+    return { now, incarnation: this.#file.anchor.incarnation, settingsVersion };
+  }
+}

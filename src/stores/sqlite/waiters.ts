@@ -1,0 +1,107 @@
+// Who waits here, and telling them (Q3). Tickets joined through this store are remembered until they are answered
+// otherwise; while there are any, writes of other processes are watched for and their freed names looked up.
+import type { Clock } from '../../domain/clock.js';
+import type { Part } from '../../domain/part.js';
+import type { LogRow, StoredType } from '../../domain/events.js';
+import { LIMITS } from '../../domain/limits.js';
+import { wokenFor } from '../protocol/wake.js';
+import type { StoreListener } from '../store.js';
+import { Neighbours } from './neighbours.js';
+import type { Look, SqliteFile } from './sqlite-file.js';
+
+const FREEING: ReadonlySet<StoredType> = new Set<StoredType>([
+  'lease.released',
+  'lease.expired',
+  'lease.revoked',
+  'lease.failed',
+  'lease.downgraded',
+  'deadlock.detected',
+]);
+
+export class Waiters {
+  readonly #file: SqliteFile;
+  readonly #clock: Clock;
+  readonly #namespace: string;
+  readonly #neighbours: Neighbours;
+  readonly #listeners = new Set<StoreListener>();
+  readonly #tickets = new Set<string>();
+  #version: unknown;
+  #seen: string | undefined;
+
+  constructor(file: SqliteFile, namespace: string) {
+    this.#file = file;
+    this.#clock = file.clock;
+    this.#namespace = namespace;
+    this.#neighbours = new Neighbours(file.path, file.clock, () => this.#look());
+  }
+
+  subscribe(listener: StoreListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Keeps the list of tickets by what the store answered; an answer that is not 'queued' ends the wait. */
+  answered(requests: readonly { id: string }[], results: readonly { outcome: string }[]): void {
+    for (const [i, result] of results.entries()) {
+      const id = requests[i]?.id ?? '';
+      if (result.outcome === 'queued') this.#tickets.add(id);
+      else if (this.#tickets.size > 0) this.#tickets.delete(id);
+    }
+    if (this.#tickets.size > 0 && this.#listeners.size > 0) this.#neighbours.start();
+    else if (this.#tickets.size === 0) this.#neighbours.stop();
+  }
+
+  /** After the answer is on its way, so that a listener that throws or claims at once disturbs nobody (S12). */
+  announce(woken: readonly string[]): void {
+    for (const listener of [...this.#listeners]) this.#clock.soon(() => listener.wake?.(woken));
+  }
+
+  close(): void {
+    this.#neighbours.stop();
+    this.#listeners.clear();
+    this.#tickets.clear();
+  }
+
+  #look(): void {
+    let woken: string[];
+    try {
+      const version = this.#file.sql.dataVersion.get();
+      if (version === this.#version) return;
+      woken = this.#file.read(this.#namespace, (look) => this.#freedByOthers(look));
+      this.#version = version;
+    } catch {
+      return; // A hint that could not be read; the ticket's next refresh finds out.
+    }
+    if (woken.length > 0) this.announce(woken);
+  }
+
+  #freedByOthers({ now, space, rows }: Look): string[] {
+    if (!space || !rows) return [];
+    const { incarnation } = this.#file.anchor;
+    if (this.#seen === undefined || !space.settings.keep_history) {
+      this.#seen = this.#end(space, incarnation, now);
+      return [...this.#tickets];
+    }
+    const answer = this.#file.log.read(space, incarnation, now, { after: this.#seen, limit: LIMITS.rowsPerStep });
+    if (answer.outcome === 'lost' || answer.more) {
+      this.#seen = this.#end(space, incarnation, now);
+      return [...this.#tickets];
+    }
+    this.#seen = answer.next;
+    const freeing = answer.rows.filter((row) => FREEING.has(row.type));
+    const victims = freeing.filter((row) => row.type === 'deadlock.detected').map((row) => row.leaseId ?? '');
+    const woken = [...victims, ...wokenFor(rows, freeing.flatMap(freedParts), now)];
+    return woken.filter((id) => this.#tickets.has(id));
+  }
+
+  #end(space: NonNullable<Look['space']>, incarnation: string, now: number): string | undefined {
+    const last = this.#file.log.read(space, incarnation, now, { backward: true, limit: 1 });
+    return last.outcome === 'rows' ? (last.rows[0]?.id ?? last.next) : undefined;
+  }
+}
+
+/** The log does not say which scope was freed; a subtree wakes whoever may have waited below. Needless is harmless. */
+function freedParts(row: LogRow): Part[] {
+  const names = row.resources ?? (row.resource === undefined ? [] : [row.resource]);
+  return names.map((name) => ({ name, scope: 'subtree', mode: 'exclusive' }));
+}

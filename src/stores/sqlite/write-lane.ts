@@ -1,0 +1,126 @@
+// Writes, one at a time. S20: the event loop never waits for the file's lock. A write that finds it taken goes into a
+// line and is tried again from a timer, first come first served, until its patience ends.
+//
+//   free ──run──▶ BEGIN IMMEDIATE ok → act → COMMIT → answer
+//                 └─ busy ──▶ queued ──timer──▶ tried again … ──patience over──▶ STORE_UNAVAILABLE
+import type { Clock } from '../../domain/clock.js';
+import { LeaseError } from '../../domain/errors.js';
+import { isBusy, translateError } from './translate-error.js';
+import type { Statements } from './statements.js';
+
+const PATIENCE_MS = 5_000;
+const FIRST_PAUSE_MS = 1;
+const LONGEST_PAUSE_MS = 16;
+
+interface Waiting {
+  readonly since: number;
+  attempt(): 'done' | 'busy';
+  giveUp(error: LeaseError): void;
+}
+
+export class WriteLane {
+  readonly #sql: Statements;
+  readonly #clock: Clock;
+  readonly #path: string;
+  readonly #onRollback: () => void;
+  readonly #line: Waiting[] = [];
+  #pauseMs = FIRST_PAUSE_MS;
+  #closed = false;
+
+  constructor(sql: Statements, clock: Clock, path: string, onRollback: () => void) {
+    this.#sql = sql;
+    this.#clock = clock;
+    this.#path = path;
+    this.#onRollback = onRollback;
+  }
+
+  /** Runs `act` inside one write transaction. What it throws is thrown here and leaves the file as it was. */
+  run<T>(act: () => T): T | Promise<T> {
+    if (this.#line.length === 0) {
+      const answer = this.#try(act);
+      if (answer !== BUSY) return answer;
+    }
+    return new Promise<T>((resolve, reject) => {
+      this.#line.push({
+        since: this.#clock.monotonic(),
+        attempt: () => {
+          try {
+            const answer = this.#try(act);
+            if (answer === BUSY) return 'busy';
+            resolve(answer);
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error(String(error)));
+          }
+          return 'done';
+        },
+        giveUp: reject,
+      });
+      if (this.#line.length === 1) this.#later();
+    });
+  }
+
+  #try<T>(act: () => T): T | typeof BUSY {
+    try {
+      this.#sql.begin.run();
+    } catch (error) {
+      if (isBusy(error)) return BUSY;
+      throw translateError(error, this.#path);
+    }
+    try {
+      const answer = act();
+      this.#sql.commit.run();
+      return answer;
+    } catch (error) {
+      this.#undo();
+      if (isBusy(error)) return BUSY;
+      throw translateError(error, this.#path);
+    }
+  }
+
+  #undo(): void {
+    this.#onRollback();
+    try {
+      this.#sql.rollback.run();
+    } catch {
+      // SQLite has rolled back by itself (full disk, I/O error): there is no transaction left to end.
+    }
+  }
+
+  #later(): void {
+    const pause = this.#pauseMs * (0.5 + this.#clock.random());
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+    this.#clock.after(pause, () => this.#drain(), true);
+  }
+
+  #drain(): void {
+    for (let next = this.#line[0]; next; next = this.#line[0]) {
+      if (this.#closed) {
+        next.giveUp(new LeaseError('SHUTTING_DOWN', 'the store was closed before this write got its turn'));
+      } else if (next.attempt() === 'busy') {
+        if (this.#clock.monotonic() - next.since < PATIENCE_MS) {
+          this.#later();
+          return;
+        }
+        next.giveUp(this.#tooLong());
+      } else {
+        this.#pauseMs = FIRST_PAUSE_MS;
+      }
+      this.#line.shift();
+    }
+  }
+
+  #tooLong(): LeaseError {
+    return new LeaseError(
+      'STORE_UNAVAILABLE',
+      `${this.#path} has been locked by another process for ${PATIENCE_MS} ms: look for one that is stopped inside a write`,
+      { details: { path: this.#path, waitedMs: PATIENCE_MS } },
+    );
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#drain();
+  }
+}
+
+const BUSY = Symbol('busy');
