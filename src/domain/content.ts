@@ -1,16 +1,17 @@
 // S8: "other content under a known id". A 53-bit hash of everything an acquire asks for, kept with the id, so that a
 // repeat is recognised after the lease has been renewed, delegated or upgraded. It guards against mistakes, not attacks.
+// Fields are divided by line ends, which no checked text can hold: one field cannot pass for two.
 import type { AcquireRequest } from './requests.js';
 
 export function contentOf(request: AcquireRequest, metadataText: string | undefined): number {
   let text = request.owner;
   for (const part of request.parts)
-    text += `|${part.name}${part.mode[0] ?? ''}${part.scope[0] ?? ''}${part.limit ?? ''}`;
-  text += `|${request.ttlMs}|${request.priority}|${request.maxRenewals}|${request.maxHoldMs ?? ''}|${request.minHoldMs}`;
-  text += `|${request.lockDelayMs}|${request.reclaim ? 'r' : ''}|${request.holding.length > 0 ? request.holding.join() : ''}`;
-  if (request.upgrades) text += `|u${request.upgrades.id}`;
-  if (request.operationId !== undefined) text += `|o${request.operationId}`;
-  if (metadataText !== undefined) text += `|m${metadataText}`;
+    text += `\n${part.name}${part.mode[0] ?? ''}${part.scope[0] ?? ''}${part.limit ?? ''}`;
+  text += `\n${request.ttlMs}\n${request.priority}\n${request.maxRenewals}\n${request.maxHoldMs ?? ''}\n${request.minHoldMs}`;
+  text += `\n${request.lockDelayMs}\n${request.reclaim ? 'r' : ''}\n${request.holding.length > 0 ? request.holding.join() : ''}`;
+  if (request.upgrades) text += `\nu${request.upgrades.id}`;
+  if (request.operationId !== undefined) text += `\no${request.operationId}`;
+  if (metadataText !== undefined) text += `\nm${metadataText}`;
   return hash53(text);
 }
 

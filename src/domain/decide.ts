@@ -7,7 +7,7 @@ import { isLive, isWaiting } from './expiry.js';
 import { leaseAt, type Lease, type LeaseRow } from './lease.js';
 import { LIMITS } from './limits.js';
 import type { Part } from './part.js';
-import { isAhead, type Place } from './queue-order.js';
+import { comparePlaces, isAhead, type Place } from './queue-order.js';
 import type { WaitStep } from './wait-graph.js';
 
 export type RefusalReason = 'held' | 'queue' | 'limit' | 'min_hold' | 'lock_delay' | 'pinned' | 'held_by_self';
@@ -68,7 +68,7 @@ export function decide(claim: Claim, overlapping: readonly LeaseRow[], now: numb
     leases,
     limited: leases.length > 0 && !direct.some((one) => one.lease),
     blocks: all.flatMap((one) => one.block ?? []),
-    tickets: all.flatMap((one) => one.ticket ?? []),
+    tickets: all.flatMap((one) => one.ticket ?? []).sort(comparePlaces),
     ownLease: leases.some((lease) => claim.heldRows.some((held) => held.id === lease.id)),
   };
 }
@@ -104,7 +104,8 @@ export function refusalFor(verdict: Verdict, now: number): StoreRefusal {
 function reasonFor(verdict: Verdict): RefusalReason {
   if (verdict.ownLease) return 'held_by_self';
   if (verdict.leases.length > 0) return verdict.limited ? 'limit' : 'held';
-  return verdict.blocks[0]?.reason ?? 'queue';
+  if (verdict.blocks.length === 0) return 'queue';
+  return verdict.blocks.some((block) => block.reason === 'min_hold') ? 'min_hold' : 'lock_delay';
 }
 
 /** Q4: a second upgrade of one resource can never be granted beside the first. Returns the cycle the two would make. */
@@ -116,7 +117,7 @@ export function rivalUpgrade(
 ): WaitStep[] | undefined {
   const own = claim.heldRows.find((row) => row.id === claim.replaces);
   if (!own) return undefined;
-  for (const rival of overlapping) {
+  for (const rival of [...overlapping].sort(comparePlaces)) {
     if (rival.id === claim.id || rival.upgrades === undefined || !isWaiting(rival, now)) continue;
     const theirs = verdict.leases.find((lease) => lease.id === rival.upgrades);
     if (!theirs || !mayWaitFor(rival, own)) continue;

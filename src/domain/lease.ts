@@ -1,7 +1,7 @@
 // The lease as stores keep it and as people see it. `LeaseRow` is the whole truth about one id, ticket and lease alike
 // (S8: they share it); `Lease` is what a store answers; `LeaseRecord` is the public shape (A10), the same everywhere.
 import { statusAt, type LeaseStatus } from './expiry.js';
-import type { Part } from './part.js';
+import { copyPart, type Part } from './part.js';
 import type { WaitStep } from './wait-graph.js';
 
 /** Why a ticket ended without becoming a lease. */
@@ -75,6 +75,8 @@ export interface LeaseRow extends LeaseTerms {
   /** Q6: until when the ended lease keeps everybody out, and its old owner. */
   blockedUntil: number;
   keepOutUntil: number;
+  /** The namespace's epoch when the block began: a revocation lifts only what stood before it (A7). */
+  blockEpoch: number;
   /** The last request that changed this row: repeating it answers again and changes nothing (S5). */
   lastRequest?: string | undefined;
   /** What an upgrade ticket became: the epoch it gave the upgraded lease. */
@@ -108,7 +110,7 @@ export function leaseAt(row: LeaseRow, now: number): Lease {
   const unwritten = status !== row.status;
   return {
     id: row.id,
-    parts: row.parts,
+    parts: row.parts.map(copyPart),
     owner: row.owner,
     epoch: row.epoch,
     status,
@@ -122,7 +124,7 @@ export function leaseAt(row: LeaseRow, now: number): Lease {
     maxRenewals: row.maxRenewals,
     skewMs: row.skewMs,
     operationId: row.operationId,
-    metadata: row.metadata,
+    metadata: row.metadata === undefined ? undefined : structuredClone(row.metadata),
   };
 }
 

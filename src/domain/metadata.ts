@@ -32,6 +32,7 @@ function checkShape(value: unknown, what: string, depth: number, above: Set<obje
     }
     for (const key of Object.keys(value)) {
       if (key === '__proto__') throw invalid(`${what} holds the key "__proto__", which is not allowed`);
+      checkShape(key, what, depth, above);
       checkShape((value as Record<string, unknown>)[key], what, depth + 1, above);
     }
   }

@@ -84,6 +84,11 @@ function refuseNested(sorted: readonly Part[]): void {
   }
 }
 
+/** What a store keeps and what it hands out are never the same object: nobody changes a record from outside. */
+export function copyPart({ name, scope, mode, limit }: Part): Part {
+  return limit === undefined ? { name, scope, mode } : { name, scope, mode, limit };
+}
+
 export function samePart(a: Part, b: Part): boolean {
   return a.name === b.name && a.scope === b.scope && a.mode === b.mode && a.limit === b.limit;
 }

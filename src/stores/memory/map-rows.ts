@@ -3,8 +3,9 @@
 import { anyOverlap } from '../../domain/conflict.js';
 import type { LeaseRow } from '../../domain/lease.js';
 import type { Part } from '../../domain/part.js';
-import type { RevokeTarget } from '../../domain/requests.js';
+import type { RevokeOrder, RevokeTarget } from '../../domain/requests.js';
 import { isAbove } from '../../domain/resource-name.js';
+import { isRevocable } from '../protocol/govern.js';
 import type { LogEntry, Rows } from '../protocol/rows.js';
 
 export class MapRows implements Rows {
@@ -29,8 +30,9 @@ export class MapRows implements Rows {
     return [...this.#standing.values()].filter((row) => anyOverlap(row.parts, parts));
   }
 
-  matching(target: RevokeTarget, limit: number): LeaseRow[] {
-    return sortById([...this.#standing.values()].filter((row) => isTarget(row, target))).slice(0, limit);
+  matching(order: RevokeOrder, now: number, limit: number): LeaseRow[] {
+    const rows = [...this.#standing.values()];
+    return sortById(rows.filter((row) => isTarget(row, order.target) && isRevocable(row, order, now))).slice(0, limit);
   }
 
   due(now: number, limit: number): LeaseRow[] {
@@ -40,6 +42,11 @@ export class MapRows implements Rows {
     return sortById(lapsed)
       .sort((a, b) => a.expiresAt - b.expiresAt)
       .slice(0, limit);
+  }
+
+  deadTickets(now: number, limit: number): LeaseRow[] {
+    const tickets = [...this.#standing.values()].filter((row) => row.status === 'pending' && row.expiresAt <= now);
+    return tickets.sort((a, b) => a.expiresAt - b.expiresAt).slice(0, limit);
   }
 
   waiting(limit: number): LeaseRow[] {

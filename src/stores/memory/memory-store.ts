@@ -25,6 +25,8 @@ interface Shared {
   readonly clock: Clock;
   readonly incarnation: string;
   readonly spaces: Map<string, MemoryStore>;
+  /** Wall minus monotonic time, read once: steps of the wall clock change nothing (S13). */
+  readonly anchor: number;
   lastNow: number;
   closed: boolean;
 }
@@ -39,7 +41,7 @@ export class MemoryStore implements port.Store {
   constructor(options: { readonly clock: Clock; readonly namespace?: string }, shared?: Shared) {
     const { clock } = options;
     this.namespace = checkNamespace(options.namespace ?? 'default');
-    this.#shared = shared ?? { clock, incarnation: clock.randomText(), spaces: new Map(), lastNow: 0, closed: false };
+    this.#shared = shared ?? newShared(clock);
     this.#shared.spaces.set(this.namespace, this);
     const { incarnation } = this.#shared;
     this.#model = new Model({
@@ -157,14 +159,12 @@ export class MemoryStore implements port.Store {
     return { ...this.#reply(now), ...answer };
   }
 
-  /** S13: whole milliseconds, monotone. Anchored to the wall clock once, so that steps of it change nothing. */
+  /** S13: whole milliseconds, never going back. */
   #now(): number {
-    const { clock } = this.#shared;
-    const base = (this.#anchor ??= clock.wall() - clock.monotonic());
-    this.#shared.lastNow = Math.max(this.#shared.lastNow, Math.floor(base + clock.monotonic()));
+    const { clock, anchor, lastNow } = this.#shared;
+    this.#shared.lastNow = Math.max(lastNow, Math.floor(anchor + clock.monotonic()));
     return this.#shared.lastNow;
   }
-  #anchor: number | undefined;
 
   #reply(now: number): port.Reply {
     return { now, incarnation: this.#shared.incarnation, settingsVersion: this.#model.settingsVersion };
@@ -173,6 +173,11 @@ export class MemoryStore implements port.Store {
   #announce(woken: readonly string[]): void {
     for (const listener of [...this.#listeners]) listener.wake?.(woken);
   }
+}
+
+function newShared(clock: Clock): Shared {
+  const anchor = clock.wall() - clock.monotonic();
+  return { clock, incarnation: clock.randomText(), spaces: new Map(), anchor, lastNow: 0, closed: false };
 }
 
 function checkOpen(shared: Shared): void {

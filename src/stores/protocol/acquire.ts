@@ -57,9 +57,11 @@ export function acquire(step: Step, request: AcquireRequest): AcquireResult {
   };
   const verdict = decide(claim, overlapping, step.now);
   if (!verdict.free) return wait(step, request, content, claim, verdict, overlapping, ticket);
+  const epoch = nextEpoch(step.space.epoch); // before any write: a counter at its end refuses and changes nothing
   if (overlapping.length > 0) writeExpiries(step, request.parts, overlapping);
-  if (upgraded) return grantUpgrade(step, request, content, upgraded, ticket);
   if (reclaimed) replaceReclaimed(step, reclaimed);
+  step.space.epoch = epoch;
+  if (upgraded) return grantUpgrade(step, request, content, upgraded, ticket);
   return grant(step, request, ticket ?? newRow(step, request, content), ticket !== undefined);
 }
 
@@ -146,8 +148,7 @@ function wait(
 /** S18. Dead tickets at the front make room before anybody is turned away. */
 function refuseWhenFull(step: Step): void {
   if (step.space.tickets < LIMITS.ticketsPerNamespace) return;
-  for (const row of step.rows.due(step.now, LIMITS.rowsPerStep))
-    if (row.status === 'pending') failTicket(step, row, 'died');
+  for (const row of step.rows.deadTickets(step.now, LIMITS.rowsPerStep)) failTicket(step, row, 'died');
   if (step.space.tickets < LIMITS.ticketsPerNamespace) return;
   throw new LeaseError(
     'RATE_LIMITED',
@@ -157,7 +158,6 @@ function refuseWhenFull(step: Step): void {
 }
 
 function grant(step: Step, request: AcquireRequest, row: LeaseRow, waited: boolean): AcquireResult {
-  step.space.epoch = nextEpoch(step.space.epoch);
   row.status = 'active';
   row.epoch = step.space.epoch;
   row.grantEpoch = step.space.epoch;
@@ -185,7 +185,6 @@ function grantUpgrade(
   lease: LeaseRow,
   known: LeaseRow | undefined,
 ): AcquireResult {
-  step.space.epoch = nextEpoch(step.space.epoch);
   const fromEpoch = lease.epoch;
   lease.parts = asExclusive(lease.parts);
   lease.epoch = step.space.epoch;

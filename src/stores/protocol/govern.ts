@@ -1,7 +1,6 @@
 // revoke, sweep and failTicket: what is done to leases and tickets from outside. Each is bounded (S18) and says when
 // there is more to do.
-import { blocksOf } from '../../domain/blocks.js';
-import { blockedUntilAfter } from '../../domain/blocks.js';
+import { blockedUntilAfter, blocksOf } from '../../domain/blocks.js';
 import { checkLimit, checkRevoke } from '../../domain/check-request.js';
 import { nextEpoch } from '../../domain/epoch.js';
 import { isLive, isWaiting } from '../../domain/expiry.js';
@@ -16,16 +15,26 @@ import { waitingTicket } from './look.js';
 
 type Without<R extends Reply> = Omit<R, keyof Reply>;
 
+/** Whether this row is something the order acts on: alive or lapsed, or a block it lifts. Nothing that began after it. */
+export function isRevocable(row: LeaseRow, order: RevokeOrder, now: number): boolean {
+  if (row.status === 'pending') return row.joinedEpoch <= order.upToEpoch;
+  if (row.epoch > order.upToEpoch) return false;
+  if (row.status === 'active') return true;
+  return isByName(order) && row.blockEpoch <= order.upToEpoch && blocksOf(row, now, row.owner).length > 0;
+}
+
+function isByName({ target }: RevokeOrder): boolean {
+  return 'resource' in target || 'under' in target;
+}
+
 /** A7: ends what matches with an epoch up to the one named, tickets too; revoking a resource lifts its blocks (Q6). */
 export function revoke(step: Step, order: RevokeOrder): Without<Revoked> {
   checkRevoke(order);
-  const found = step.rows.matching(order.target, LIMITS.rowsPerStep + 1);
+  const found = step.rows.matching(order, step.now, LIMITS.rowsPerStep + 1);
   const more = found.length > LIMITS.rowsPerStep;
   const ended: Lease[] = [];
   let epoch: number | undefined;
   for (const row of found.slice(0, LIMITS.rowsPerStep)) {
-    const isTicket = row.status === 'pending';
-    if ((isTicket ? row.joinedEpoch : row.epoch) > order.upToEpoch) continue;
     if (isLive(row, step.now) || isWaiting(row, step.now)) {
       if (epoch === undefined) {
         epoch = nextEpoch(step.space.epoch);
@@ -35,7 +44,7 @@ export function revoke(step: Step, order: RevokeOrder): Without<Revoked> {
       ended.push(leaseAt(row, step.now));
       continue;
     }
-    if (isTicket) endTicket(step, row, 'died');
+    if (row.status === 'pending') endTicket(step, row, 'died');
     else liftBlocks(step, row, order);
   }
   return { ended, epoch, more };
@@ -47,6 +56,7 @@ function revokeRow(step: Step, row: LeaseRow, order: RevokeOrder, revocationEpoc
   row.reason = order.reason;
   row.endedAt = step.now;
   row.keepOutUntil = order.keepOutMs > 0 ? step.now + order.keepOutMs : 0;
+  row.blockEpoch = revocationEpoch;
   if (from === 'pending') {
     leaveQueue(step, row);
   } else {
@@ -65,8 +75,7 @@ function revokeRow(step: Step, row: LeaseRow, order: RevokeOrder, revocationEpoc
 
 function liftBlocks(step: Step, row: LeaseRow, order: RevokeOrder): void {
   if (row.status === 'active') writeExpiry(step, row);
-  const byName = 'resource' in order.target || 'under' in order.target;
-  if (!byName || blocksOf(row, step.now, row.owner).length === 0) return;
+  if (!isByName(order) || blocksOf(row, step.now, row.owner).length === 0) return;
   row.blockedUntil = 0;
   row.keepOutUntil = 0;
   step.rows.save(row, 'ended');

@@ -6,7 +6,7 @@
 import type { EventFacts, StoredType } from '../../domain/events.js';
 import type { LeaseRow } from '../../domain/lease.js';
 import type { Part } from '../../domain/part.js';
-import type { RevokeTarget } from '../../domain/requests.js';
+import type { RevokeOrder } from '../../domain/requests.js';
 import type { Settings } from '../../domain/settings.js';
 
 /** The counters of one namespace. The protocol draws from them; the store keeps them. */
@@ -35,10 +35,12 @@ export interface Rows {
   ): { readonly known: LeaseRow | undefined; readonly overlapping: LeaseRow[] };
   /** Every row that is active, pending or may still block, and has a name that overlaps one of these parts. */
   overlapping(parts: readonly Part[]): LeaseRow[];
-  /** Rows as above that a revocation is aimed at, in order of id, at most `limit`. */
-  matching(target: RevokeTarget, limit: number): LeaseRow[];
+  /** Rows as above that a revocation is aimed at and acts on (`isRevocable`), in order of id, at most `limit`. */
+  matching(order: RevokeOrder, now: number, limit: number): LeaseRow[];
   /** Active or pending rows with `expiresAt` ≤ now, in order of expiry, then id. */
   due(now: number, limit: number): LeaseRow[];
+  /** The pending ones among them alone. */
+  deadTickets(now: number, limit: number): LeaseRow[];
   /** Pending rows in order of arrival. */
   waiting(limit: number): LeaseRow[];
   add(row: LeaseRow): void;

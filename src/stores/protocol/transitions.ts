@@ -7,7 +7,7 @@ import { anyOverlap } from '../../domain/conflict.js';
 import { isWaiting, type LeaseStatus } from '../../domain/expiry.js';
 import type { LeaseRow, TicketEnd } from '../../domain/lease.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isPlain, type Part } from '../../domain/part.js';
+import { copyPart, isPlain, type Part } from '../../domain/part.js';
 import type { AcquireRequest } from '../../domain/requests.js';
 import { rankOf } from '../../domain/queue-order.js';
 import type { WaitStep } from '../../domain/wait-graph.js';
@@ -20,7 +20,7 @@ export function newRow(step: Step, request: AcquireRequest, content: number): Le
     id: request.id,
     content,
     owner: request.owner,
-    parts: request.parts,
+    parts: request.parts.map(copyPart),
     status: 'pending',
     reason: undefined,
     epoch: 0,
@@ -34,7 +34,7 @@ export function newRow(step: Step, request: AcquireRequest, content: number): Le
     maxRenewals: request.maxRenewals,
     skewMs: Math.round(request.callerWall - step.wall),
     operationId: request.operationId,
-    metadata: request.metadata,
+    metadata: request.metadata === undefined ? undefined : structuredClone(request.metadata),
     rank: rankOf(step.now, request.priority),
     arrival: step.space.arrival,
     arrivedAt: step.now,
@@ -48,6 +48,7 @@ export function newRow(step: Step, request: AcquireRequest, content: number): Le
     remote: request.remote,
     blockedUntil: 0,
     keepOutUntil: 0,
+    blockEpoch: 0,
     lastRequest: undefined,
     becameEpoch: undefined,
     cycle: undefined,
@@ -80,6 +81,7 @@ export function writeExpiry(step: Step, row: LeaseRow): void {
   row.status = 'expired';
   row.endedAt = row.expiresAt;
   row.blockedUntil = blockedUntilAfter(row, 'expired', step.now);
+  row.blockEpoch = step.space.epoch;
   step.rows.save(row, 'ended');
   step.rows.log({
     ...eventOf(row, 'lease.expired'),
@@ -105,6 +107,7 @@ export function release(step: Step, row: LeaseRow, reason?: string): void {
   row.reason = reason;
   row.endedAt = step.now;
   row.blockedUntil = reason === undefined ? blockedUntilAfter(row, 'released', step.now) : 0;
+  row.blockEpoch = step.space.epoch;
   step.rows.save(row, 'ended');
   const heldMs = step.now - row.acquiredAt;
   const data = row.blockedUntil > step.now ? { heldMs, blockedUntil: row.blockedUntil } : { heldMs };

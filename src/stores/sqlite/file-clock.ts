@@ -8,6 +8,7 @@
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../domain/clock.js';
+import { liftedEpoch } from '../../domain/epoch.js';
 
 export interface Anchor {
   readonly machine: string;
@@ -50,6 +51,11 @@ export function freshAnchor(clock: Clock, path: string, notBefore: number): Anch
     incarnation: clock.randomText(),
     backup: false,
   };
+}
+
+/** S2: where the counter of a namespace begins that nobody has written to in this incarnation. */
+export function firstEpoch(anchor: Anchor): number {
+  return liftedEpoch(0, anchor.wallBase);
 }
 
 export function nowBy(anchor: Anchor, clock: Clock): number {

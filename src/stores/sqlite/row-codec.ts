@@ -50,6 +50,7 @@ interface More {
   metadata?: unknown;
   blockedUntil?: number;
   keepOutUntil?: number;
+  blockEpoch?: number;
   becameEpoch?: number;
   cycle?: LeaseRow['cycle'];
 }
@@ -92,6 +93,7 @@ export function decodeRow(columns: LeaseColumns): LeaseRow {
     remote: more.remote ?? false,
     blockedUntil: more.blockedUntil ?? 0,
     keepOutUntil: more.keepOutUntil ?? 0,
+    blockEpoch: more.blockEpoch ?? 0,
     lastRequest: lastRequest ?? undefined,
     becameEpoch: more.becameEpoch,
     cycle: more.cycle,
@@ -138,6 +140,7 @@ export function encodeMore(row: LeaseRow): string | null {
     ...(row.metadata === undefined ? {} : { metadata: row.metadata }),
     ...(row.blockedUntil === 0 ? {} : { blockedUntil: row.blockedUntil }),
     ...(row.keepOutUntil === 0 ? {} : { keepOutUntil: row.keepOutUntil }),
+    ...(row.blockedUntil === 0 && row.keepOutUntil === 0 ? {} : { blockEpoch: row.blockEpoch }),
     ...(row.becameEpoch === undefined ? {} : { becameEpoch: row.becameEpoch }),
     ...(row.cycle === undefined ? {} : { cycle: row.cycle }),
   };

@@ -2,7 +2,6 @@
 // (S2: the epoch; the number of tickets; the log number, which also orders arrivals; the time), so that a step writes no
 // page for them. The row in `namespace` is the floor below that, written whenever there is no log row to carry them.
 import type { Database } from 'better-sqlite3';
-import { liftedEpoch } from '../../domain/epoch.js';
 import { DEFAULT_SETTINGS, type Settings } from '../../domain/settings.js';
 import type { LeaseRow } from '../../domain/lease.js';
 import type { Space } from '../protocol/rows.js';
@@ -58,8 +57,8 @@ export class Spaces {
     return space;
   }
 
-  create(name: string, now: number, wall: number): FileSpace {
-    this.#sql.addSpace.run(name, liftedEpoch(0, wall), now);
+  create(name: string, now: number, firstEpoch: number): FileSpace {
+    this.#sql.addSpace.run(name, firstEpoch, now);
     return this.load(name, now) as FileSpace;
   }
 
@@ -104,6 +103,23 @@ export class Spaces {
       hasOtherNames: this.#sql.anyOtherName.get(row.id) !== undefined,
     };
   }
+}
+
+/** A namespace nobody has written to yet, as a read sees it: id 0 has no rows. Reading it writes nothing. */
+export function emptySpace(name: string, firstEpoch: number): FileSpace {
+  return {
+    id: 0,
+    name,
+    epoch: firstEpoch,
+    arrival: 0,
+    tickets: 0,
+    writtenAt: 0,
+    settings: DEFAULT_SETTINGS,
+    settingsVersion: 1,
+    prunedThrough: '0',
+    hasOtherNames: false,
+    recent: new Map(),
+  };
 }
 
 /** Every namespace there is, for what concerns the whole file. */

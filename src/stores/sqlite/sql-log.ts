@@ -1,12 +1,12 @@
 // Reading and pruning the log. A call looks at a bounded stretch of it (S18) and says where it stopped, so a search for
 // something rare in a long log is many short calls, none of which keeps the loop (S20).
 import type { Database, Statement } from 'better-sqlite3';
-import { matchesQuery } from '../../domain/event-query.js';
 import type { LogRow } from '../../domain/events.js';
 import { ID_KEEP_MS } from '../../domain/limits.js';
 import { timeDigits } from '../../domain/ids.js';
 import { formatPosition, parsePosition } from '../../domain/position.js';
 import type { EventQuery } from '../../domain/requests.js';
+import { rangeBelow } from '../../domain/resource-name.js';
 import type { PruneOrder } from '../store.js';
 import { decodeLog, LOG_COLUMNS, logKeysEnd, type LogColumns, typeNumber } from './log-codec.js';
 import type { FileSpace } from './spaces.js';
@@ -31,8 +31,12 @@ export class SqlLog {
   readonly #remove: Statement;
 
   constructor(db: Database) {
-    const filters = `AND (@name IS NULL OR name = @name OR more IS NOT NULL) AND (@lease IS NULL OR lease = @lease)
-      AND (@owner IS NULL OR owner = @owner) AND (@type IS NULL OR type = @type)
+    const isNamed = (name: string): string =>
+      `((@resource IS NULL OR ${name} = @resource)
+        AND (@prefix IS NULL OR ${name} = @prefix OR (${name} >= @below AND ${name} < @above)))`;
+    const filters = `AND (${isNamed('name')} OR (more IS NOT NULL
+        AND EXISTS (SELECT 1 FROM json_each(more, '$.resources') WHERE ${isNamed('value')})))
+      AND (@lease IS NULL OR lease = @lease) AND (@owner IS NULL OR owner = @owner) AND (@type IS NULL OR type = @type)
       AND (@since IS NULL OR at >= @since) AND (@until IS NULL OR at < @until)`;
     const range = `FROM journal WHERE ns = @ns AND key > @from AND key < @to AND type IS NOT NULL`;
     this.#forward = db
@@ -72,7 +76,7 @@ export class SqlLog {
       ns: space.id,
       from: query.backward ? (bound === undefined ? from : justBefore(bound)) : from,
       to: query.backward || bound === undefined ? to : justAfter(bound),
-      name: query.resource ?? null,
+      ...named(query),
       lease: query.leaseId ?? null,
       owner: query.owner ?? null,
       type: query.type === undefined ? null : typeNumber(query.type),
@@ -82,7 +86,7 @@ export class SqlLog {
     };
     const columns = (query.backward ? this.#backward : this.#forward).all(parameters);
     const page = columns.slice(0, query.limit);
-    const rows = page.map((one) => decodeLog(one, space.name, position)).filter((row) => matchesQuery(row, query));
+    const rows = page.map((one) => decodeLog(one, space.name, position));
     const isCut = columns.length > query.limit;
     const reached = isCut
       ? page.at(-1)?.[0]
@@ -97,7 +101,18 @@ export class SqlLog {
 
   /** The last row of the range whether it matched or not: where a filtered reader that saw everything goes on. */
   #last(ns: number, from: string, to: string, query: EventQuery): string | undefined {
-    const all = { ns, from, to, name: null, lease: null, owner: null, type: null, since: null, until: null, limit: 1 };
+    const all = {
+      ...named({}),
+      ns,
+      from,
+      to,
+      lease: null,
+      owner: null,
+      type: null,
+      since: null,
+      until: null,
+      limit: 1,
+    };
     return (query.backward ? this.#forward : this.#backward).get(all)?.[0];
   }
 
@@ -138,6 +153,11 @@ function keyOf(text: string, namespace: string, incarnation: string): string | u
   const isHere =
     position?.store === 'sqlite' && position.namespace === namespace && position.incarnation === incarnation;
   return isHere ? position.key : undefined;
+}
+
+function named({ resource, prefix }: Pick<EventQuery, 'resource' | 'prefix'>): Record<string, string | null> {
+  const below = prefix === undefined ? undefined : rangeBelow(prefix);
+  return { resource: resource ?? null, prefix: prefix ?? null, below: below?.from ?? null, above: below?.to ?? null };
 }
 
 function isFiltered(query: EventQuery): boolean {

@@ -5,8 +5,9 @@ import { isLive } from '../../domain/expiry.js';
 import type { LeaseRow } from '../../domain/lease.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { Part } from '../../domain/part.js';
-import type { RevokeTarget } from '../../domain/requests.js';
+import type { RevokeOrder, RevokeTarget } from '../../domain/requests.js';
 import { namesAbove, rangeBelow } from '../../domain/resource-name.js';
+import { isRevocable } from '../protocol/govern.js';
 import type { Changed, LogEntry, Rows } from '../protocol/rows.js';
 import { encodeLogMore, encodeType, logKey } from './log-codec.js';
 import { decodeRow, encodeMore, encodeParts, encodeState, encodeStatus, type LeaseColumns } from './row-codec.js';
@@ -103,22 +104,40 @@ export class SqlRows implements Rows {
     this.#keepNames(row, STATE.over);
   }
 
-  matching(target: RevokeTarget, limit: number): LeaseRow[] {
-    if ('leaseId' in target) {
-      const row = this.find(target.leaseId);
-      return row && encodeState(row) !== STATE.over ? [row] : [];
-    }
-    const { id } = this.#space;
-    if ('owner' in target) return this.#sql.byOwner.all(id, target.owner, limit).map(decodeRow);
+  matching(order: RevokeOrder, now: number, limit: number): LeaseRow[] {
     const found = new Map<string, LeaseRow>();
-    const name = 'resource' in target ? target.resource : target.under;
-    this.#collectNamed(found, [name]);
-    if ('under' in target) {
-      const { from, to } = rangeBelow(name);
-      this.#collect(found, this.#sql.below.all(id, from, to, limit));
-      this.#collect(found, this.#sql.belowOther.all(id, from, to, limit));
+    for (const rows of this.#aimedAt(order.target)) {
+      for (const columns of rows) {
+        if (found.size >= limit) break;
+        const row = decodeRow(columns);
+        if (isRevocable(row, order, now)) found.set(row.id, row);
+      }
     }
-    return [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
+    return [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Standing rows under what the revocation names, read one by one: it may be much more than one step ends. */
+  *#aimedAt(target: RevokeTarget): Generator<Iterable<LeaseColumns>> {
+    const { id } = this.#space;
+    if ('leaseId' in target) {
+      yield this.#sql.findStanding.iterate(id, target.leaseId);
+      return;
+    }
+    if ('owner' in target) {
+      yield this.#sql.byOwner.iterate(id, target.owner);
+      return;
+    }
+    const name = 'resource' in target ? target.resource : target.under;
+    yield this.#sql.byNames(1).iterate(id, name);
+    yield this.#sql.byOtherNames(1).iterate(id, name);
+    if ('resource' in target) return;
+    const { from, to } = rangeBelow(name);
+    yield this.#sql.below.iterate(id, from, to, NO_LIMIT);
+    yield this.#sql.belowOther.iterate(id, from, to, NO_LIMIT);
+  }
+
+  deadTickets(now: number, limit: number): LeaseRow[] {
+    return this.#sql.deadTickets.all(this.#space.id, now, limit).map(decodeRow);
   }
 
   due(now: number, limit: number): LeaseRow[] {

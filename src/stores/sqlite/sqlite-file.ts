@@ -5,11 +5,11 @@ import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
 import type { Space, Step } from '../protocol/rows.js';
 import { Checkpointer } from './checkpointer.js';
-import { nowBy, type Anchor } from './file-clock.js';
+import { firstEpoch, nowBy, type Anchor } from './file-clock.js';
 import { SqlList } from './sql-list.js';
 import { SqlLog } from './sql-log.js';
 import { SqlRows } from './sql-rows.js';
-import { Spaces, type FileSpace } from './spaces.js';
+import { emptySpace, Spaces, type FileSpace } from './spaces.js';
 import { Statements } from './statements.js';
 import { translateError } from './translate-error.js';
 import { LoopTurns } from './loop-turns.js';
@@ -18,11 +18,11 @@ import { WriteLane } from './write-lane.js';
 export interface FileStep extends Step {
   readonly space: FileSpace & Space;
 }
-/** A namespace as a read finds it; `undefined` when nobody has written to it yet. */
+/** A namespace as a read finds it. */
 export interface Look {
   readonly now: number;
-  readonly space: FileSpace | undefined;
-  readonly rows: SqlRows | undefined;
+  readonly space: FileSpace;
+  readonly rows: SqlRows;
 }
 
 export class SqliteFile {
@@ -61,7 +61,7 @@ export class SqliteFile {
       const { clock, spaces } = this;
       const machineNow = nowBy(this.anchor, clock);
       const wall = clock.wall();
-      const space = spaces.load(namespace, machineNow) ?? spaces.create(namespace, machineNow, wall);
+      const space = spaces.load(namespace, machineNow) ?? spaces.create(namespace, machineNow, firstEpoch(this.anchor));
       const now = Math.max(machineNow, space.writtenAt);
       space.writtenAt = now;
       const rows = new SqlRows(this.sql, space, now, wall, true);
@@ -79,9 +79,9 @@ export class SqliteFile {
       this.sql.beginRead.run();
       try {
         const machineNow = nowBy(this.anchor, this.clock);
-        const space = this.spaces.load(namespace, machineNow);
-        const now = Math.max(machineNow, space?.writtenAt ?? 0);
-        const rows = space && new SqlRows(this.sql, space, now, this.clock.wall(), false);
+        const space = this.spaces.load(namespace, machineNow) ?? emptySpace(namespace, firstEpoch(this.anchor));
+        const now = Math.max(machineNow, space.writtenAt);
+        const rows = new SqlRows(this.sql, space, now, this.clock.wall(), false);
         return act({ now, space, rows });
       } finally {
         this.sql.commit.run();

@@ -1,8 +1,7 @@
 // The SQLite store: the lease protocol over one file, one BEGIN IMMEDIATE a call. Several processes may share the file.
 import { checkBatch, checkLimit, checkNamespace } from '../../domain/check-request.js';
-import { DEFAULT_SETTINGS, checkSettings } from '../../domain/settings.js';
+import { checkSettings } from '../../domain/settings.js';
 import { leaseAt } from '../../domain/lease.js';
-import { formatPosition } from '../../domain/position.js';
 import type {
   AcquireRequest,
   ChangeRequest,
@@ -98,7 +97,7 @@ export class SqliteStore implements port.Store {
   }
 
   async settings(): Promise<port.SettingsReply> {
-    return this.#look(({ space }) => ({ settings: space?.settings ?? DEFAULT_SETTINGS }));
+    return this.#look(({ space }) => ({ settings: space.settings }));
   }
   async setSettings(changes: Readonly<Record<string, unknown>>): Promise<port.SettingsReply> {
     return this.#step(({ space }) => {
@@ -110,29 +109,25 @@ export class SqliteStore implements port.Store {
   }
 
   async waitGraph(): Promise<port.Reply & WaitGraph> {
-    return this.#look(({ now, rows }) => (rows ? waitGraph({ now, rows }) : { tickets: [] }));
+    return this.#look((look) => waitGraph(look));
   }
   async get(ids: readonly string[]): ReturnType<port.Store['get']> {
     checkLimit(Math.max(1, ids.length));
     return this.#look(({ now, rows }) => ({
       items: ids.map((id) => {
-        const row = rows?.find(id);
+        const row = rows.find(id);
         return row && row.content !== 0 ? leaseAt(row, now) : undefined;
       }),
     }));
   }
   async list(filter: ListFilter): Promise<port.Listed> {
     checkLimit(filter.limit);
-    return this.#look(({ now, space }) =>
-      space ? this.#file.listing.page(space.id, now, filter) : { items: [], cursor: undefined },
-    );
+    return this.#look(({ now, space }) => this.#file.listing.page(space.id, now, filter));
   }
   async show(resource: string, historyLimit: number): Promise<port.Shown> {
     checkLimit(historyLimit);
     return this.#look((look) => {
-      const standing = look.rows
-        ? standingOn({ now: look.now, rows: look.rows }, resource)
-        : { holders: [], queue: [] };
+      const standing = standingOn(look, resource);
       const history = this.#readLog(look, { backward: true, resource, limit: historyLimit });
       return { ...standing, history: history.outcome === 'rows' ? history.rows : [] };
     });
@@ -155,7 +150,7 @@ export class SqliteStore implements port.Store {
     return this.#look(() => ({ kind: KIND, capabilities, details }));
   }
   async time(): Promise<port.TimeReply> {
-    return this.#look(({ space }) => ({ epoch: space?.epoch ?? 0 }));
+    return this.#look(({ space }) => ({ epoch: space.epoch }));
   }
   async migrate(): Promise<{ applied: readonly string[]; pending: readonly string[] }> {
     return { applied: this.#applied, pending: [] };
@@ -192,16 +187,13 @@ export class SqliteStore implements port.Store {
 
   #look<T extends object>(act: (look: Look) => T): T & port.Reply {
     return this.#file.read(this.namespace, (look) => ({
-      ...this.#reply(look.now, look.space?.settingsVersion ?? 1),
+      ...this.#reply(look.now, look.space.settingsVersion),
       ...act(look),
     }));
   }
 
   #readLog({ now, space }: Look, query: EventQuery): LogAnswer {
-    const { incarnation } = this.#file.anchor;
-    if (space) return this.#file.log.read(space, incarnation, now, query);
-    const next = formatPosition({ store: KIND, namespace: this.namespace, incarnation, key: '0' });
-    return { outcome: 'rows', rows: [], next, more: false };
+    return this.#file.log.read(space, this.#file.anchor.incarnation, now, query);
   }
 
   #reply(now: number, settingsVersion: number): port.Reply {

@@ -21,7 +21,9 @@ export class Statements {
   readonly dropName: Statement;
   readonly anyOtherName: Statement;
   readonly log: Statement;
+  readonly findStanding: Get;
   readonly due: Get;
+  readonly deadTickets: Get;
   readonly nextExpiry: Statement;
   readonly waiting: Get;
   readonly byOwner: Get;
@@ -48,6 +50,7 @@ export class Statements {
     this.rollback = plain('ROLLBACK');
     this.dataVersion = plain('PRAGMA data_version').pluck();
     this.find = rows(`SELECT ${LEASE_COLUMNS} FROM journal WHERE ns = ? AND key = ?`);
+    this.findStanding = rows(`SELECT ${LEASE_COLUMNS} FROM journal WHERE ns = ? AND key = ? AND state > 0`);
     this.add = plain(
       `INSERT INTO journal (ns, key, state, name, owner, epoch, status, expires_at, acquired_at, renewed_at, ended_at,
          ttl_ms, content, arrival, max_renewals, skew_ms, parts, more)
@@ -77,6 +80,10 @@ export class Statements {
       `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_by_expiry
        WHERE ns = ? AND expires_at <= ? AND state IN (1, 2) ORDER BY expires_at, key LIMIT ?`,
     );
+    this.deadTickets = rows(
+      `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_by_expiry
+       WHERE ns = ? AND expires_at <= ? AND state IN (1, 2) AND state = 2 ORDER BY expires_at LIMIT ?`,
+    );
     this.nextExpiry = plain(
       `SELECT expires_at FROM journal INDEXED BY journal_by_expiry
        WHERE ns = ? AND state IN (1, 2) ORDER BY expires_at LIMIT 1`,
@@ -87,7 +94,7 @@ export class Statements {
     );
     this.byOwner = rows(
       `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_by_name
-       WHERE ns = ? AND state > 0 AND owner = ? ORDER BY key LIMIT ?`,
+       WHERE ns = ? AND state > 0 AND owner = ?`,
     );
     this.below = rows(
       `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_by_name

@@ -76,7 +76,6 @@ export class Waiters {
   }
 
   #freedByOthers({ now, space, rows }: Look): string[] {
-    if (!space || !rows) return [];
     const { incarnation } = this.#file.anchor;
     if (this.#seen === undefined || !space.settings.keep_history) {
       this.#seen = this.#end(space, incarnation, now);
@@ -94,7 +93,7 @@ export class Waiters {
     return woken.filter((id) => this.#tickets.has(id));
   }
 
-  #end(space: NonNullable<Look['space']>, incarnation: string, now: number): string | undefined {
+  #end(space: Look['space'], incarnation: string, now: number): string | undefined {
     const last = this.#file.log.read(space, incarnation, now, { backward: true, limit: 1 });
     return last.outcome === 'rows' ? (last.rows[0]?.id ?? last.next) : undefined;
   }

@@ -1,0 +1,17 @@
+// holdfast/testing: for those who write a store, or test their own code against one.
+export { MemoryStore } from '../stores/memory/memory-store.js';
+export { Model, type ModelOptions } from '../stores/memory/model.js';
+export { FakeClock } from './fake-clock.js';
+export * from './store-conformance/index.js';
+export { checkHistory, type History } from './store-conformance/check-history.js';
+export {
+  complaintText,
+  concurrentPart,
+  concurrentWorkload,
+  expectWork,
+  type ConcurrentOptions,
+  type WorkloadCounts,
+  type WorkloadOptions,
+} from './store-conformance/concurrent.js';
+export { readHistory, readRecords } from './store-conformance/history-records.js';
+export { randomPrograms, type ProgramOptions } from './store-conformance/random-programs.js';

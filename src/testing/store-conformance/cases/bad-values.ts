@@ -1,0 +1,150 @@
+// S18, S21: numbers, durations and metadata a request may not have, at the bound, above it and far above it, in every
+// kind of request.
+import assert from 'node:assert/strict';
+import type { AcquireRequest } from '../../../domain/requests.js';
+import type { ConformanceCase } from '../conformance-case.js';
+import { expectError, type CaseContext } from '../context.js';
+
+const DAY_MS = 86_400_000;
+const NO_DURATIONS = [NaN, Infinity, -Infinity, -1, 1.5, 2 ** 53, 1e300];
+
+type NumberField = 'ttlMs' | 'maxHoldMs' | 'minHoldMs' | 'lockDelayMs' | 'priority' | 'maxRenewals' | 'bornAt';
+/** For each number: what is just allowed, and what is not. */
+const numbers: Readonly<Record<NumberField, { good: readonly number[]; bad: readonly number[] }>> = {
+  ttlMs: { good: [100, 30 * DAY_MS], bad: [...NO_DURATIONS, 0, 99, 30 * DAY_MS + 1] },
+  maxHoldMs: { good: [100, 365 * DAY_MS], bad: [...NO_DURATIONS, 0, 99, 365 * DAY_MS + 1] },
+  minHoldMs: { good: [0, DAY_MS], bad: [...NO_DURATIONS, DAY_MS + 1] },
+  lockDelayMs: { good: [0, 60_000], bad: [...NO_DURATIONS, 60_001] },
+  priority: { good: [-100, 100], bad: [NaN, Infinity, -101, 101, 0.5, 1e300] },
+  maxRenewals: { good: [-1, 0, Number.MAX_SAFE_INTEGER], bad: [NaN, Infinity, -2, 0.5, 2 ** 53] },
+  bornAt: { good: [], bad: NO_DURATIONS },
+};
+
+function cyclic(): unknown {
+  const value: Record<string, unknown> = { a: 1 };
+  value['self'] = [value];
+  return value;
+}
+function nested(depth: number): unknown {
+  let value: unknown = 1;
+  for (let i = 0; i < depth; i += 1) value = [value];
+  return value;
+}
+const badMetadata: Readonly<Record<string, () => unknown>> = {
+  'more than 4 KiB of JSON': () => 'x'.repeat(4_095),
+  'a megabyte': () => ({ text: 'x'.repeat(1_000_000) }),
+  'a cycle': cyclic,
+  'the key __proto__': () => JSON.parse('{"a": {"__proto__": {"admin": true}}}') as unknown,
+  'a function': () => () => 1,
+  'a bigint': () => 1n,
+  'a Date': () => new Date(0),
+  'a Map': () => new Map(),
+  NaN: () => ({ a: NaN }),
+  'a lone surrogate': () => ['\ud800'],
+  'undefined inside': () => [undefined],
+  '1,000 levels': () => nested(1_000),
+};
+const goodMetadata: readonly unknown[] = [
+  null,
+  0,
+  '',
+  false,
+  [],
+  {},
+  'x'.repeat(4_094),
+  { text: 'ünï 😀 "quoted" \\ \u2028', list: [1, -0.5, 1e21, null, true], deep: { er: [{}] } },
+  { constructor: 1, toString: 'x', hasOwnProperty: [] },
+  { big: Number.MAX_SAFE_INTEGER, small: Number.MIN_SAFE_INTEGER, tiny: 5e-324 },
+];
+
+async function expectFailed(
+  call: Promise<{ readonly results: readonly { readonly outcome: string }[] }>,
+  what: unknown,
+): Promise<void> {
+  const { results } = await call;
+  assert.deepEqual(
+    results.map(({ outcome }) => outcome),
+    ['failed'],
+    `with ${JSON.stringify(what)}`,
+  );
+  expectError((results[0] as unknown as { error: unknown }).error, 'INVALID_ARGUMENT');
+}
+
+/** Bad renewals, ends and changes of a live lease: each fails, none touches it. */
+async function badFollowUps({ grant, record, newId, wall, store }: CaseContext): Promise<void> {
+  const lease = await grant('a');
+  const good = { id: lease.id, epoch: lease.epoch, requestId: newId() };
+  const wrong: object[] = [
+    ...[0, -1, 0.5, NaN, Infinity, 2 ** 53].map((epoch) => ({ epoch })),
+    ...['', 'short', 'x'.repeat(65), 'has a space in it', null].map((id) => ({ id })),
+    ...['', 'x'.repeat(65), null].map((requestId) => ({ requestId })),
+  ];
+  for (const bad of wrong) {
+    await expectFailed(store.renew([{ ...good, callerWall: wall(), ...bad }]), bad);
+    await expectFailed(store.end([{ ...good, why: 'released', ...bad }]), bad);
+    await expectFailed(store.change([{ ...good, kind: 'downgrade', ...bad }]), bad);
+    await expectFailed(store.change([{ ...good, kind: 'delegate', toOwner: 'heir', ...bad }]), bad);
+  }
+  for (const ttlMs of numbers.ttlMs.bad) {
+    await expectFailed(store.renew([{ ...good, ttlMs, callerWall: wall() }]), ttlMs);
+  }
+  await expectFailed(store.renew([{ ...good, callerWall: NaN }]), 'callerWall');
+  assert.deepEqual(await record(lease.id), lease);
+}
+
+export const badValues: readonly ConformanceCase[] = [
+  ...Object.entries(numbers).flatMap(([field, { good, bad }]): ConformanceCase[] => [
+    ...bad.map((value) => ({
+      tags: ['S18', 'S21'],
+      title: `${field}: ${value} fails as one item`,
+      run: ({ failItem }: CaseContext) => failItem({ [field]: value }),
+    })),
+    ...good.map((value) => ({
+      tags: ['S18'],
+      title: `${field}: ${value} is taken`,
+      run: async ({ grant, lastNow }: CaseContext) => {
+        const lease = await grant({ name: 'a', [field]: value });
+        if (field === 'ttlMs') assert.deepEqual([lease.ttlMs, lease.expiresAt], [value, lastNow() + value]);
+        if (field === 'maxRenewals') assert.equal(lease.maxRenewals, value);
+      },
+    })),
+  ]),
+  ...Object.entries(badMetadata).map(([how, make]): ConformanceCase => ({
+    tags: ['S18', 'S21'],
+    title: `metadata: ${how} fails as one item`,
+    run: ({ failItem }) => failItem({ metadata: make() }),
+  })),
+  {
+    tags: ['S18', 'A10'],
+    title: 'metadata that is plain JSON of up to 4 KiB comes back as it was',
+    run: async ({ grant, record }) => {
+      for (const [i, metadata] of goodMetadata.entries()) {
+        const lease = await grant({ name: `meta/${i}`, metadata });
+        assert.deepEqual(lease.metadata, metadata);
+        assert.deepEqual((await record(lease.id)).metadata, metadata);
+      }
+    },
+  },
+  {
+    tags: ['S18', 'S21'],
+    title: 'a request names at most 1,024 held leases, each by a valid id',
+    run: async ({ grant, failItem, newId }) => {
+      const ids = Array.from({ length: 1_025 }, () => newId());
+      await failItem({ holding: ids });
+      await failItem({ holding: ['short'] });
+      await grant({ name: 'a', holding: ids.slice(0, 1_024) });
+    },
+  },
+  {
+    tags: ['S18', 'S21'],
+    title: 'callerWall must be a number',
+    run: async ({ failItem }) => {
+      for (const callerWall of [NaN, Infinity, undefined]) await failItem({ callerWall } as Partial<AcquireRequest>);
+    },
+  },
+  {
+    tags: ['S18', 'S21', 'S5'],
+    title: 'bad epochs, ids, request ids and durations in renew, end and change fail and touch nothing',
+    run: badFollowUps,
+  },
+];

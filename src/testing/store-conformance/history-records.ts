@@ -1,0 +1,110 @@
+// What a history is made of: the event log, the answers clients were given, and the table at the end. A record is one
+// call with the moments it was sent and answered, as plain JSON, so that it can cross a process as one line of text.
+import { LeaseError } from '../../domain/errors.js';
+import type { LogRow } from '../../domain/events.js';
+import type { Lease } from '../../domain/lease.js';
+import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest, RevokeOrder } from '../../domain/requests.js';
+import type { AcquireResult, ChangeResult, EndResult, RenewResult, Reply, Revoked, Store } from '../../stores/store.js';
+
+export interface History {
+  /** Every row from the first to the last: nothing pruned, `keep_history` never off. */
+  readonly log: readonly LogRow[];
+  readonly records: readonly CallRecord[];
+  readonly table: Table;
+}
+
+/** What `list` shows when all is over. */
+export interface Table {
+  /** The store clock when it had been read. */
+  readonly now: number;
+  /** The store clock of a sweep that left nothing to do: what ran out by then is written down. */
+  readonly sweptAt?: number | undefined;
+  readonly items: readonly Lease[];
+}
+
+interface Call {
+  readonly client: string;
+  /** On a clock that all clients share; `received` is missing when no answer came. */
+  readonly sent: number;
+  readonly received?: number | undefined;
+  /** The store clock of the answer. */
+  readonly now?: number | undefined;
+  /** The call failed: what it did, if anything, is unknown. */
+  readonly error?: string | undefined;
+}
+interface Of<Op extends string, Asked, Answer> extends Call {
+  readonly op: Op;
+  readonly asked: Asked;
+  readonly answer?: Answer | undefined;
+}
+type Results<R> = { readonly results: readonly (R | { readonly outcome: 'failed' })[] };
+
+export type CallRecord =
+  | Of<'acquire', readonly AcquireRequest[], Results<AcquireResult>>
+  | Of<'renew', readonly RenewRequest[], Results<RenewResult>>
+  | Of<'end', readonly EndRequest[], Results<EndResult>>
+  | Of<'change', readonly ChangeRequest[], Results<ChangeResult>>
+  | Of<'revoke', RevokeOrder, Omit<Revoked, keyof Reply>>
+  | Of<'failTicket', object, object>
+  | Of<'sweep', object, object>;
+
+export function recordLine(record: CallRecord): string {
+  return JSON.stringify(record, (_key, value: unknown) =>
+    value instanceof LeaseError ? { code: value.code, message: value.message } : value,
+  );
+}
+
+/** The records in lines of text, in the order they were sent. Lines of several clients may be mixed. */
+export function readRecords(lines: Iterable<string>): CallRecord[] {
+  const records = [...lines].filter((line) => line.trim() !== '').map((line) => JSON.parse(line) as CallRecord);
+  return records.sort((a, b) => a.sent - b.sent);
+}
+
+/** What was asked for under each id. The first time counts: the same id with other content is refused (S8). */
+export function requestsIn(records: readonly CallRecord[]): Map<string, AcquireRequest> {
+  const requests = new Map<string, AcquireRequest>();
+  for (const record of records) {
+    if (record.op !== 'acquire') continue;
+    for (const request of record.asked) if (!requests.has(request.id)) requests.set(request.id, request);
+  }
+  return requests;
+}
+
+const PAGE = 1_000;
+
+/** Log and table of a store that nobody else writes to any more, after a last sweep. */
+export async function readHistory(store: Store): Promise<Pick<History, 'log' | 'table'>> {
+  const sweptAt = await sweepAll(store);
+  const table = await readTable(store);
+  return { log: await readLog(store), table: { ...table, sweptAt } };
+}
+
+async function sweepAll(store: Store): Promise<number> {
+  for (;;) {
+    const swept = await store.sweep({ limit: PAGE });
+    if (!swept.more) return swept.now;
+  }
+}
+
+async function readLog(store: Store): Promise<LogRow[]> {
+  const log: LogRow[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const page = await store.events({ after, limit: PAGE });
+    if (page.outcome === 'lost') throw new Error('the log has lost its beginning: nothing to check');
+    log.push(...page.rows);
+    if (!page.more) return log;
+    after = page.next;
+  }
+}
+
+async function readTable(store: Store): Promise<Table> {
+  const items: Lease[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await store.list({ limit: PAGE, cursor });
+    items.push(...page.items);
+    if (page.cursor === undefined) return { now: page.now, items };
+    cursor = page.cursor;
+  }
+}

@@ -1,0 +1,6 @@
+// Random programs on SQLite, compared with the model.
+import { describe, test } from 'vitest';
+import { randomPrograms } from '../../src/testing/store-conformance/random-programs.js';
+import { sqliteHarness } from '../support/sqlite-harness.js';
+
+randomPrograms(sqliteHarness, { describe, test });

@@ -1,0 +1,14 @@
+// A folder of its own for a test, gone with everything in it when the test is done.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface TemporaryFolder {
+  readonly path: string;
+  remove(): void;
+}
+
+export function temporaryFolder(): TemporaryFolder {
+  const path = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
