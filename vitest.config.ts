@@ -15,6 +15,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/tidy/**'],
           pool: 'forks',
+          fileParallelism: false, // timings and eight processes at a time want the machine to themselves
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

@@ -5,6 +5,8 @@ import { hostname, platform, uptime } from 'node:os';
 import type { Clock, TimerHandle } from './domain/clock.js';
 
 const NANOS_PER_MS = 1e6;
+/** A longer timeout fires at once; a 30-day ttl is longer, so it is waited for in pieces. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 const POOL_BYTES = 4096;
 const ID_BYTES = 15;
 
@@ -19,8 +21,13 @@ function monotonic(): number {
 }
 
 function after(ms: number, fn: () => void, keepAlive = false): TimerHandle {
-  const timer = setTimeout(fn, Math.max(0, Math.ceil(ms)));
-  if (!keepAlive) timer.unref();
+  let timer: NodeJS.Timeout;
+  const wait = (left: number): void => {
+    const piece = Math.min(left, LONGEST_TIMEOUT_MS);
+    timer = setTimeout(() => (left > piece ? wait(left - piece) : fn()), piece);
+    if (!keepAlive) timer.unref();
+  };
+  wait(Math.max(0, Math.ceil(ms)));
   return { cancel: () => clearTimeout(timer) };
 }
 

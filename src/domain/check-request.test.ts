@@ -135,6 +135,11 @@ describe('S18: an acquire', () => {
     expect(refuses({ holding: ['x'] })).toMatch(/an id is 16 to 64 characters/);
   });
 
+  test.each([undefined, null, 5, 'a', { length: 1 }])('parts and holding are lists, not %j', (value) => {
+    expect(refuses({ parts: value })).toBe('parts and holding are lists');
+    expect(refuses({ holding: value })).toBe('parts and holding are lists');
+  });
+
   test('an id, an owner and a wall clock are needed', () => {
     expect(refuses({ id: 'short' })).toMatch(/an id is 16 to 64 characters/);
     expect(refuses({ owner: '' })).toMatch(/owner is from 1/);
@@ -157,6 +162,7 @@ describe('Q5: an upgrade', () => {
     [{ upgrades: { id: acquireRequest().id, epoch: 7 } }, /an id of its own/],
     [{ ...upgrade, reclaim: true }, /cannot upgrade and reclaim at once/],
     [{ ...upgrade, parts: [shared('a')] }, /asks for exclusive parts/],
+    [{ ...upgrade, parts: [exclusive('a'), shared('b')] }, /asks for exclusive parts/],
   ])('%j is refused', (changes, message) => {
     expect(refuses(changes)).toMatch(message);
   });
@@ -175,13 +181,15 @@ describe('S5: renew, end and change carry id, epoch and request id', () => {
     ['change', change],
   ])('%s', (_what, check) => {
     check({});
-    check({ epoch: TOP, requestId: 'x'.repeat(64) });
+    check({ epoch: TOP });
+    for (const requestId of ['!', '~', 'x'.repeat(64), 'a/b:"c"']) check({ requestId });
     for (const id of ['', 'x', 5]) expect(invalidMessage(() => check({ id }))).toMatch(/an id is/);
     for (const epoch of [0, -1, 1.5, NaN, 2 ** 53, '7', null]) {
       expect(invalidMessage(() => check({ epoch }))).toMatch(/not an epoch/);
     }
-    for (const requestId of ['', 'x'.repeat(65), 5, undefined]) {
-      expect(invalidMessage(() => check({ requestId }))).toMatch(/a request id is text of 1 to 64 characters/);
+    const badText = ['', 'x'.repeat(65), 'x'.repeat(1e6), ' ', 'a b', 'a\n', '\u0000', '\u007f', 'é', '\ud800'];
+    for (const requestId of [...badText, 5, null, undefined, ['r']]) {
+      expect(invalidMessage(() => check({ requestId }))).toBe('a request id is 1 to 64 printable ASCII characters');
     }
   });
 
@@ -225,7 +233,9 @@ describe('A7: a revocation', () => {
     checkRevoke({ ...order, reason: 'x'.repeat(1_024), keepOutMs: 30 * DAY, upToEpoch: TOP });
     expect(refusesRevoke({ reason: '' })).toMatch(/reason is from 1 to 1024 bytes/);
     expect(refusesRevoke({ reason: 'x'.repeat(1_025) })).toMatch(/reason is from 1 to 1024 bytes/);
-    expect(refusesRevoke({ actor: '' })).toMatch(/owner is from 1/);
+    expect(refusesRevoke({ actor: '' })).toBe('actor is from 1 to 128 bytes of UTF-8, got 0');
+    expect(refusesRevoke({ actor: 'a\nb' })).toMatch(/^actor holds a control character/);
+    expect(refusesRevoke({ actor: undefined })).toBe('actor must be text, got undefined');
     expect(refusesRevoke({ upToEpoch: 2 ** 53 })).toMatch(/not an epoch/);
     for (const keepOutMs of [-1, 30 * DAY + 1, NaN])
       expect(refusesRevoke({ keepOutMs })).toMatch(/^keepOut is a whole/);

@@ -1,6 +1,6 @@
 // What a valid request is (S18). Stores call these on every item, so that a bad item fails alone (S21) and the same
 // request is refused by every store with the same words.
-import { invalid } from './errors.js';
+import { invalid, shown } from './errors.js';
 import { isEpoch } from './epoch.js';
 import { checkId } from './ids.js';
 import { LIMITS } from './limits.js';
@@ -12,15 +12,16 @@ import { byteLength, checkName } from './resource-name.js';
 // eslint-disable-next-line no-control-regex -- control characters are what this looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const PLAIN = /^[\x20-\x7e]*$/;
+const REQUEST_ID = /^[\x21-\x7e]{1,64}$/;
 const NAMESPACE = /^[A-Za-z0-9._-]{1,64}$/;
 
 export function checkNamespace(namespace: unknown): string {
   if (typeof namespace === 'string' && NAMESPACE.test(namespace)) return namespace;
-  throw invalid(`a namespace is 1 to 64 characters out of A-Z a-z 0-9 . _ -, got ${JSON.stringify(namespace)}`);
+  throw invalid(`a namespace is 1 to 64 characters out of A-Z a-z 0-9 . _ -, got ${shown(namespace)}`);
 }
 
-export function checkOwner(owner: unknown): string {
-  return checkText(owner, 'owner', 1, LIMITS.ownerBytes);
+export function checkOwner(owner: unknown, what = 'owner'): string {
+  return checkText(owner, what, 1, LIMITS.ownerBytes);
 }
 
 export function checkText(value: unknown, what: string, minBytes: number, maxBytes: number): string {
@@ -37,11 +38,12 @@ export function checkText(value: unknown, what: string, minBytes: number, maxByt
 
 export function checkWholeMs(value: unknown, what: string, minMs: number, maxMs: number): number {
   if (Number.isSafeInteger(value) && (value as number) >= minMs && (value as number) <= maxMs) return value as number;
-  throw invalid(`${what} is a whole number of milliseconds from ${minMs} to ${maxMs}, got ${String(value)}`);
+  throw invalid(`${what} is a whole number of milliseconds from ${minMs} to ${maxMs}, got ${shown(value)}`);
 }
 
 /** Returns the JSON text of the metadata, which a store needs anyway. */
 export function checkAcquire(request: AcquireRequest): string | undefined {
+  if (!Array.isArray(request.parts) || !Array.isArray(request.holding)) throw invalid('parts and holding are lists');
   checkId(request.id);
   checkOwner(request.owner);
   checkParts(request.parts);
@@ -53,11 +55,11 @@ export function checkAcquire(request: AcquireRequest): string | undefined {
     checkWholeMs(request.maxHoldMs, 'maxHold', LIMITS.minTtlManualMs, LIMITS.maxHoldMs);
   if (!Number.isInteger(request.priority) || Math.abs(request.priority) > LIMITS.priority) {
     throw invalid(
-      `priority is a whole number from -${LIMITS.priority} to ${LIMITS.priority}, got ${String(request.priority)}`,
+      `priority is a whole number from -${LIMITS.priority} to ${LIMITS.priority}, got ${shown(request.priority)}`,
     );
   }
   if (!Number.isSafeInteger(request.maxRenewals) || request.maxRenewals < -1) {
-    throw invalid(`maxRenewals is -1 (no bound) or a whole number from 0, got ${String(request.maxRenewals)}`);
+    throw invalid(`maxRenewals is -1 (no bound) or a whole number from 0, got ${shown(request.maxRenewals)}`);
   }
   if (request.holding.length > 0) checkHolding(request.holding);
   if (request.upgrades !== undefined) checkUpgrade(request);
@@ -100,7 +102,7 @@ export function checkRenew(request: RenewRequest): void {
 export function checkEnd(request: EndRequest): void {
   checkId(request.id);
   checkRequestId(request.requestId);
-  if (request.epoch !== undefined && !isEpoch(request.epoch)) throw invalid(`not an epoch: ${String(request.epoch)}`);
+  if (request.epoch !== undefined && !isEpoch(request.epoch)) throw invalid(`not an epoch: ${shown(request.epoch)}`);
 }
 
 export function checkChange(request: ChangeRequest): void {
@@ -112,12 +114,12 @@ export function checkChange(request: ChangeRequest): void {
 function checkAuthority(request: { id: string; epoch: number; requestId: string }): void {
   checkId(request.id);
   checkRequestId(request.requestId);
-  if (!isEpoch(request.epoch)) throw invalid(`not an epoch: ${String(request.epoch)}`);
+  if (!isEpoch(request.epoch)) throw invalid(`not an epoch: ${shown(request.epoch)}`);
 }
 
 function checkRequestId(requestId: unknown): void {
-  if (typeof requestId !== 'string' || requestId.length < 1 || requestId.length > 64) {
-    throw invalid('a request id is text of 1 to 64 characters');
+  if (typeof requestId !== 'string' || !REQUEST_ID.test(requestId)) {
+    throw invalid('a request id is 1 to 64 printable ASCII characters');
   }
 }
 
@@ -128,9 +130,9 @@ export function checkRevoke(order: RevokeOrder): void {
   else if ('leaseId' in target) checkId(target.leaseId);
   else checkOwner(target.owner);
   checkText(order.reason, 'reason', 1, LIMITS.reasonBytes);
-  checkOwner(order.actor);
+  checkOwner(order.actor, 'actor');
   checkWholeMs(order.keepOutMs, 'keepOut', 0, LIMITS.keepOutMs);
-  if (!Number.isSafeInteger(order.upToEpoch)) throw invalid(`not an epoch: ${String(order.upToEpoch)}`);
+  if (!Number.isSafeInteger(order.upToEpoch)) throw invalid(`not an epoch: ${shown(order.upToEpoch)}`);
 }
 
 export function checkBatch(items: readonly object[]): void {
@@ -145,5 +147,5 @@ export function checkBatch(items: readonly object[]): void {
 export function checkLimit(limit: unknown): number {
   if (Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= LIMITS.rowsPerStep)
     return limit as number;
-  throw invalid(`limit is a whole number from 1 to ${LIMITS.rowsPerStep}, got ${String(limit)}`);
+  throw invalid(`limit is a whole number from 1 to ${LIMITS.rowsPerStep}, got ${shown(limit)}`);
 }

@@ -46,6 +46,8 @@ describe('S1: which names overlap', () => {
       { numRuns: 500 },
     );
     expect(anyOverlap([], [exclusive('a')])).toBe(false);
+    expect(anyOverlap([exclusive('a'), exclusive('b')], [exclusive('c'), exclusive('b')])).toBe(true);
+    expect(anyOverlap([exclusive('a'), exclusive('b')], [exclusive('c'), exclusive('d')])).toBe(false);
   });
 });
 

@@ -161,6 +161,18 @@ describe('Q1: granted if and only if no lease, no block and no ticket ahead conf
     expect(decide(claimFor({ place: { rank: 4, arrival: 9 } }), [ticket], NOW).free).toBe(true);
   });
 
+  test('Q1: tickets in the way are named in the order of the queue, whatever order they come in', () => {
+    const tickets = [
+      { rank: 4, arrival: 9 },
+      { rank: 5, arrival: 1 },
+      { rank: 5, arrival: 2 },
+    ].map((place, i) => ticketRow({ id: `ticket-${i}`, parts: [exclusive('a')], ...place }));
+    const [first, second, third] = tickets as [LeaseRow, LeaseRow, LeaseRow];
+    for (const rows of [tickets, tickets.toReversed(), [second, third, first]]) {
+      expect(decide(claimFor(), rows, NOW).tickets).toEqual(tickets);
+    }
+  });
+
   test('Q1: a ticket ahead that waits for what the request holds is passed over, while that is live', () => {
     const held = leaseRow({ parts: [exclusive('b')], expiresAt: NOW + 1 });
     const ticket = ticketRow({ parts: [exclusive('a'), exclusive('b')] });
@@ -201,6 +213,8 @@ describe('the facts of a refusal', () => {
     ['held', [reader], {}],
     ['min_hold', [minHold, ticket], {}],
     ['lock_delay', [lockDelay, ticket], {}],
+    ['min_hold', [lockDelay, minHold], {}],
+    ['min_hold', [minHold, lockDelay, ticket], {}],
     ['queue', [ticket], {}],
     ['held_by_self', [held, minHold], { heldRows: [held] }],
   ])('%s', (reason, rows, changes) => {

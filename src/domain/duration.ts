@@ -1,5 +1,5 @@
 // Durations: a number of milliseconds, or text such as '30s', '1m30s', '250ms', '2h', '1d'. Always whole milliseconds.
-import { invalid } from './errors.js';
+import { invalid, shown } from './errors.js';
 
 export type Duration = number | string;
 
@@ -41,7 +41,7 @@ function parseText(text: string): number | undefined {
 /** The shortest text that parses back to the same number: 90000 is '1m30s'. */
 export function formatDuration(ms: number): string {
   if (!Number.isFinite(ms)) return String(ms);
-  if (ms === 0) return '0s';
+  if (Math.round(ms) === 0) return '0s';
   let rest = Math.abs(Math.round(ms));
   let text = ms < 0 ? '-' : '';
   for (const [unit, size] of [
@@ -56,8 +56,4 @@ export function formatDuration(ms: number): string {
     rest -= count * size;
   }
   return text;
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value);
 }

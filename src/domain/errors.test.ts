@@ -1,6 +1,7 @@
-// The one class for failures: its codes, and which of them may go better next time.
-import { expect, test } from 'vitest';
-import { invalid, LeaseError, type LeaseErrorCode } from './errors.js';
+// The one class for failures: its codes, which of them may go better next time, and how messages show a value.
+import { describe, expect, test } from 'vitest';
+import { AWKWARD } from '../../test/support/awkward-values.js';
+import { invalid, LeaseError, shown, type LeaseErrorCode } from './errors.js';
 
 const RETRYABLE: { readonly [C in LeaseErrorCode]: boolean } = {
   INVALID_ARGUMENT: false,
@@ -44,4 +45,32 @@ test('A11: details and cause are kept, and one error may know better than its co
 test('A11: invalid() is an INVALID_ARGUMENT', () => {
   expect(invalid('no')).toMatchObject({ code: 'INVALID_ARGUMENT', message: 'no', details: {}, retryable: false });
   expect(invalid('no', { bytes: 5 }).details).toEqual({ bytes: 5 });
+});
+
+describe('a value in a message', () => {
+  test.each<[unknown, string]>([
+    ['', '""'],
+    ['30s', '"30s"'],
+    ['a "b"\n', '"a \\"b\\"\\n"'],
+    ['x'.repeat(80), `"${'x'.repeat(80)}"`],
+    ['x'.repeat(81), `"${'x'.repeat(77)}..."`],
+    ['x'.repeat(1_000_000), `"${'x'.repeat(77)}..."`],
+    [0, '0'],
+    [-1.5, '-1.5'],
+    [NaN, 'NaN'],
+    [true, 'true'],
+    [null, 'null'],
+    [undefined, 'undefined'],
+    [Symbol('s'), 'Symbol(s)'],
+    [{ a: 1 }, 'an object'],
+    [new Date(NaN), 'an object'],
+    [[1, 2], 'an array'],
+    [() => 1, 'a function'],
+  ])('%#: is text in quotes, cut at 80, or a word for what it is', (value, shownAs) => {
+    expect(shown(value)).toBe(shownAs);
+  });
+
+  test.each(AWKWARD)('%s does not make it throw', (_what, value, shownAs) => {
+    expect(shown(value)).toBe(shownAs);
+  });
 });

@@ -46,6 +46,13 @@ export class LeaseError extends Error {
   }
 }
 
+/** Any value in a few words for a message, whatever it is: nothing a caller passes in can make this throw. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}...` : value);
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
+  return typeof value === 'function' ? 'a function' : String(value);
+}
+
 export function invalid(message: string, details?: Record<string, unknown>): LeaseError {
   return new LeaseError('INVALID_ARGUMENT', message, details === undefined ? {} : { details });
 }

@@ -84,6 +84,13 @@ describe('H3: one plain sentence for each type', () => {
     const lost = facts('lease.lost', { ...onOrders, data: { how: 'revoked', lostAt: NOON } });
     expect(sentenceOf(lost)).toBe('Lost lease for orders/0 (revoked at 2026-01-02T12:00:00.000Z)');
     expect(sentenceOf(facts('lease.renewal_failed', { error: 'store silent' }))).toBe('Renewal failed: store silent');
+    const until = { ...onOrders, data: { until: NOON } };
+    expect(sentenceOf(facts('lease.refused', { ...until, reason: 'held' }))).toBe(
+      'Already held by alice until 2026-01-02T12:00:00.000Z',
+    );
+    for (const reason of ['queue', 'limit', 'min_hold', 'lock_delay', 'pinned', 'held_by_self']) {
+      expect(sentenceOf(facts('lease.refused', { ...until, reason }))).toBe(`Refused orders/0: ${reason}`);
+    }
     expect(sentenceOf(facts('lease.renewal_failed'))).toBe('Renewal failed: not held any more');
     expect(sentenceOf(facts('recovery.succeeded', { data: { method: 'recommitted' } }))).toBe(
       'Retried completed operation',

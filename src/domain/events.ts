@@ -108,7 +108,7 @@ type Sentence = (event: EventFacts) => string;
 const SENTENCES: { readonly [T in EventType]: Sentence } = {
   'lease.queued': (e) => `${who(e)} is waiting for ${what(e)}, place ${num(e, 'place')}`,
   'lease.acquired': (e) => `Acquired ${what(e)}, epoch ${e.epoch ?? 0}`,
-  'lease.refused': (e) => `Already held by ${who(e)} until ${time(e, 'until')}`,
+  'lease.refused': (e) => refused(e),
   'lease.renewed': (e) => `Renewed ${what(e)}, epoch ${e.epoch ?? 0}, until ${time(e, 'expiresAt')}`,
   'lease.renewal_failed': (e) => renewalFailed(e),
   'lease.released': (e) => `Released ${what(e)}, epoch ${e.epoch ?? 0}`,
@@ -139,6 +139,11 @@ const SENTENCES: { readonly [T in EventType]: Sentence } = {
 
 export function sentenceOf(event: EventFacts): string {
   return SENTENCES[event.type](event);
+}
+
+function refused(e: EventFacts): string {
+  if ((e.reason ?? 'held') === 'held') return `Already held by ${who(e)} until ${time(e, 'until')}`;
+  return `Refused ${what(e)}: ${e.reason ?? ''}`;
 }
 
 function renewalFailed(e: EventFacts): string {

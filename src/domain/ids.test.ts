@@ -1,6 +1,7 @@
 // Ids: their shape, and that text order is birth order.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { AWKWARD } from '../../test/support/awkward-values.js';
 import { invalidMessage } from '../../test/support/invalid-message.js';
 import { FakeClock } from '../testing/fake-clock.js';
 import { checkId, ID_TIME_DIGITS, makeId, timeDigits } from './ids.js';
@@ -37,6 +38,8 @@ test('S8: what a clock and makeId make passes the check', () => {
 });
 
 describe('S8: the shape of an id', () => {
+  const REFUSAL = 'an id is 16 to 64 characters out of A-Z a-z 0-9 _ -: make it with makeId()';
+
   test.each(['x'.repeat(16), 'x'.repeat(64), 'Az09_-Az09_-Az09'])('%s passes', (id) => {
     expect(checkId(id)).toBe(id);
   });
@@ -57,8 +60,10 @@ describe('S8: the shape of an id', () => {
     ['x'.repeat(16)],
     {},
   ])('%j is refused', (id) => {
-    expect(invalidMessage(() => checkId(id))).toBe(
-      'an id is 16 to 64 characters out of A-Z a-z 0-9 _ -: make it with clock.newId()',
-    );
+    expect(invalidMessage(() => checkId(id))).toBe(REFUSAL);
+  });
+
+  test.each(AWKWARD)('%s is refused', (_what, id) => {
+    expect(invalidMessage(() => checkId(id))).toBe(REFUSAL);
   });
 });

@@ -17,5 +17,5 @@ export function makeId(bornAtMs: number, randomText: string): string {
 
 export function checkId(id: unknown): string {
   if (typeof id === 'string' && ID_SHAPE.test(id)) return id;
-  throw invalid('an id is 16 to 64 characters out of A-Z a-z 0-9 _ -: make it with clock.newId()');
+  throw invalid('an id is 16 to 64 characters out of A-Z a-z 0-9 _ -: make it with makeId()');
 }

@@ -33,6 +33,7 @@ describe('S3: a row as it is read', () => {
       'rank',
       'arrival',
       'blockedUntil',
+      'blockEpoch',
       'cycle',
       'holding',
     ]) {

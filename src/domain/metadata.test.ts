@@ -6,6 +6,7 @@ import { checkJson } from './metadata.js';
 
 const MAX = 4 * 1_024;
 const check = (value: unknown): string | undefined => checkJson(value, 'metadata', MAX);
+const TO_JSON = /^metadata holds an object with toJSON: only plain JSON is kept$/;
 const refused = (value: unknown): string => invalidMessage(() => check(value));
 
 function nested(levels: number): unknown {
@@ -52,12 +53,17 @@ describe('what JSON does not have', () => {
     ['a cycle', cyclic, /metadata is cyclic: only plain JSON is kept/],
     ['a BigInt', { n: 1n }, /holds a bigint/],
     ['a bare BigInt', 1n, /holds a bigint/],
-    ['a Date', { at: new Date(0) }, /an object that is not plain/],
+    ['a Date', { at: new Date(0) }, TO_JSON],
     ['a Map', new Map(), /an object that is not plain/],
     ['a class', new (class Thing {})(), /an object that is not plain/],
-    ['a Buffer', Buffer.from('a'), /an object that is not plain/],
+    ['a Buffer', Buffer.from('a'), TO_JSON],
     ['a function', { f: () => 1 }, /holds a function/],
-    ['its own toJSON', { toJSON: () => 1 }, /holds a function/],
+    ['its own toJSON', { toJSON: () => 1 }, TO_JSON],
+    ['a toJSON that is no function', { a: [{ toJSON: 1 }] }, TO_JSON],
+    ['a toJSON that is nothing', { toJSON: undefined }, TO_JSON],
+    ['a toJSON nobody sees', Object.defineProperty({}, 'toJSON', { value: () => 1 }), TO_JSON],
+    ['an inherited toJSON', Object.create({ toJSON: () => 1 }), TO_JSON],
+    ['a list with toJSON', Object.assign([1], { toJSON: () => 1 }), TO_JSON],
     ['a symbol', [Symbol('s')], /holds a symbol/],
     ['undefined inside', { a: undefined }, /holds a undefined/],
     ['a hole in an array', [1, , 2], /holds a undefined/], // eslint-disable-line no-sparse-arrays -- the case

@@ -1,6 +1,7 @@
 // Parts: defaults, folding, what one request may not name together, and every bound.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { AWKWARD } from '../../test/support/awkward-values.js';
 import { anyPart, exclusive, shared } from '../../test/support/domain-values.js';
 import { invalidMessage } from '../../test/support/invalid-message.js';
 import { LIMITS } from './limits.js';
@@ -103,7 +104,9 @@ describe('S18: bounds', () => {
   });
 
   test('parts are counted after folding', () => {
-    expect(normaliseParts([...names(64), ...names(64)])).toHaveLength(64);
+    const repeated = Array.from({ length: 1_024 }, (_, i) => `n${i % 64}`);
+    expect(normaliseParts(repeated)).toHaveLength(64);
+    expect(refused([...repeated, 'n0'])).toMatch(/at most 64 parts, got 1025/); // far too many are not even looked at
   });
 
   test('a limit is a whole number from 1 to a million', () => {
@@ -132,10 +135,19 @@ describe('what is no part at all', () => {
     [{}, /must be a string, got undefined/],
     ['', /must not be empty/],
     [['a', 'b//c'], /empty segment/],
-    [{ name: 'a', scope: 'tree' }, /scope is 'node' or 'subtree', got tree/],
-    [{ name: 'a', mode: 'read' }, /mode is 'exclusive' or 'shared', got read/],
+    [{ name: 'a', scope: 'tree' }, /scope is 'node' or 'subtree', got "tree"/],
+    [{ name: 'a', mode: 'read' }, /mode is 'exclusive' or 'shared', got "read"/],
   ])('%j', (resources, message) => {
     expect(refused(resources)).toMatch(message);
+  });
+
+  test.each(AWKWARD)('%s as name, scope, mode or limit', (_what, value, shownAs) => {
+    expect(refused({ name: value })).toMatch(/^a resource name must be a string, got /);
+    expect(refused({ name: 'a', scope: value })).toBe(`scope is 'node' or 'subtree', got ${shownAs}`);
+    expect(refused({ name: 'a', mode: value })).toBe(`mode is 'exclusive' or 'shared', got ${shownAs}`);
+    expect(refused({ name: 'a', mode: 'shared', limit: value })).toBe(
+      `limit is a whole number from 1 to 1000000, got ${shownAs}`,
+    );
   });
 });
 
@@ -147,6 +159,7 @@ test('samePart and sameParts compare every field and the order', () => {
       expect(samePart(a, b)).toBe(equal);
       expect(sameParts([a, b], [b, a])).toBe(equal);
       expect(sameParts([a, b], [a, b])).toBe(true);
+      expect(sameParts([a, a], [a, b])).toBe(equal);
       expect(sameParts([a], [a, b])).toBe(false);
     }),
   );

@@ -1,6 +1,6 @@
 // Parts: one resource of a lease with its scope and mode. `normaliseParts` is the only way in; what it returns is
 // sorted by name, folded (S10) and safe to store.
-import { invalid } from './errors.js';
+import { invalid, shown } from './errors.js';
 import { LIMITS } from './limits.js';
 import { checkName, compareNames, isAbove } from './resource-name.js';
 
@@ -52,12 +52,12 @@ function normalisePart(input: string | PartInput, defaults: PartDefaults): Part 
   const scope = given.scope ?? defaults.scope ?? 'node';
   const mode = given.mode ?? defaults.mode ?? 'exclusive';
   const limit = given.limit ?? (mode === 'shared' ? defaults.limit : undefined);
-  if (scope !== 'node' && scope !== 'subtree') throw invalid(`scope is 'node' or 'subtree', got ${String(scope)}`);
-  if (mode !== 'exclusive' && mode !== 'shared') throw invalid(`mode is 'exclusive' or 'shared', got ${String(mode)}`);
+  if (scope !== 'node' && scope !== 'subtree') throw invalid(`scope is 'node' or 'subtree', got ${shown(scope)}`);
+  if (mode !== 'exclusive' && mode !== 'shared') throw invalid(`mode is 'exclusive' or 'shared', got ${shown(mode)}`);
   if (limit === undefined) return { name, scope, mode };
   if (mode === 'exclusive') throw invalid(`limit needs mode 'shared': an exclusive part of ${name} has one holder`);
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.sharedLimit) {
-    throw invalid(`limit is a whole number from 1 to ${LIMITS.sharedLimit}, got ${String(limit)}`);
+    throw invalid(`limit is a whole number from 1 to ${LIMITS.sharedLimit}, got ${shown(limit)}`);
   }
   return { name, scope, mode, limit };
 }

@@ -1,5 +1,6 @@
 // Settings: the defaults of the contract's section 9, and what is said to unknown keys and bad values.
 import { describe, expect, test } from 'vitest';
+import { AWKWARD } from '../../test/support/awkward-values.js';
 import { invalidMessage } from '../../test/support/invalid-message.js';
 import { checkSettings, DEFAULT_SETTINGS, SETTING_RULES, type SettingKey } from './settings.js';
 
@@ -85,6 +86,7 @@ describe('O4: a bad value is refused with what is allowed', () => {
       [0, -1, 0.09, NaN, Infinity, '30', null, undefined, true, 1e12, [30]],
     ]),
     ...FLAGS.map((key): [SettingKey, string, unknown[]] => [key, 'true or false', [0, 1, 'true', '', null, undefined]]),
+    ['held_ttl_seconds', `seconds from 0.25 to ${MONTH}`, [0.1, 0.249, MONTH + 1]],
     ['min_ttl_seconds', `seconds from 0.1 to ${MONTH}`, [0, -1, NaN, '10']],
     ['max_ttl_seconds', `seconds from 0.1 to ${MONTH}`, [0, MONTH + 1, NaN, '10']],
     ['max_renewals', `a whole number from -1 to ${Number.MAX_SAFE_INTEGER}`, [-2, 1.5, NaN, 2 ** 53, '1', 1n]],
@@ -111,11 +113,23 @@ describe('O4: a bad value is refused with what is allowed', () => {
       expect(message.length).toBeLessThan(200);
     }
   });
+
+  test.each(AWKWARD)('%s, under every key', (_what, value, shownAs) => {
+    for (const [key, { allowed }] of Object.entries(SETTING_RULES)) {
+      expect(refused({ [key]: value })).toBe(`${key} takes ${allowed}, got ${shownAs}`);
+    }
+  });
+});
+
+test.each([null, undefined, 5, 'keep_history', true, () => ({})])('O4: %s is no settings at all', (changes) => {
+  const given = changes as unknown as Record<string, unknown>;
+  expect(refused(given)).toBe('settings are given as an object of keys and values');
 });
 
 describe('O4: values at their bounds pass', () => {
   test.each<[SettingKey, readonly unknown[]]>([
     ['default_ttl_seconds', [0.1, 0.5, 3600, MONTH]],
+    ['held_ttl_seconds', [0.25, 30, MONTH]],
     ['cleanup_interval_seconds', [0.1, 24 * 3600]],
     ['max_lock_age_seconds', [0.1, 365 * 24 * 3600]],
     ['max_renewals', [-1, 0, Number.MAX_SAFE_INTEGER]],
@@ -123,7 +137,7 @@ describe('O4: values at their bounds pass', () => {
     ['history_retention_days', [1, 3650]],
     ['max_lock_age_action', ['report', 'revoke']],
     ['history_archive_path', ['', '/', '/var/log/leases.jsonl', `/${'x'.repeat(1_023)}`]],
-    ['alert_webhook_url', ['', 'http://localhost:1/x', 'https://example.com/hook?a=b']],
+    ['alert_webhook_url', ['', 'http://localhost:1/x', 'https://example.com/hook?a=b', `http://${'x'.repeat(2_041)}`]],
   ])('%s', (key, values) => {
     for (const value of values) expect(checkSettings({ [key]: value }, DEFAULT_SETTINGS)).toEqual({ [key]: value });
   });

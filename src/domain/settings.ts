@@ -1,6 +1,7 @@
 // Settings kept in the store (contract, section 9): names and units are the source documents'. They are defaults and
 // never change a live lease. Unknown keys and bad values are refused with what is allowed (O4).
-import { invalid } from './errors.js';
+import { invalid, shown } from './errors.js';
+import { LIMITS } from './limits.js';
 
 export interface Settings {
   readonly default_ttl_seconds: number;
@@ -36,9 +37,9 @@ function whole(fallback: number, min: number, max: number): Rule<number> {
   const accepts = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
   return { default: fallback, allowed: `a whole number from ${min} to ${max}`, accepts };
 }
-function seconds(fallback: number, max: number): Rule<number> {
-  const accepts = (value: unknown): boolean => typeof value === 'number' && value >= 0.1 && value <= max;
-  return { default: fallback, allowed: `seconds from 0.1 to ${max}`, accepts };
+function seconds(fallback: number, max: number, min = 0.1): Rule<number> {
+  const accepts = (value: unknown): boolean => typeof value === 'number' && value >= min && value <= max;
+  return { default: fallback, allowed: `seconds from ${min} to ${max}`, accepts };
 }
 function flag(fallback: boolean): Rule<boolean> {
   return { default: fallback, allowed: 'true or false', accepts: (value) => typeof value === 'boolean' };
@@ -52,7 +53,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 export const SETTING_RULES: { readonly [K in SettingKey]: Rule<Settings[K]> } = {
   default_ttl_seconds: seconds(3600, MONTH_SECONDS),
-  held_ttl_seconds: seconds(30, MONTH_SECONDS),
+  held_ttl_seconds: seconds(30, MONTH_SECONDS, LIMITS.minTtlAutoMs / 1_000),
   max_renewals: whole(-1, -1, Number.MAX_SAFE_INTEGER),
   acquisition_timeout_ms: whole(30_000, 0, DAY_MS),
   cleanup_interval_seconds: seconds(30, 24 * 3600),
@@ -89,6 +90,8 @@ export const DEFAULT_SETTINGS: Settings = Object.freeze(
 
 /** Checks what a caller wants to set and answers it typed; nothing is accepted in part. */
 export function checkSettings(changes: Readonly<Record<string, unknown>>, present: Settings): Partial<Settings> {
+  if (typeof changes !== 'object' || changes === null)
+    throw invalid('settings are given as an object of keys and values');
   const entries = Object.entries(changes);
   for (const [key, value] of entries) {
     if (!Object.hasOwn(SETTING_RULES, key)) {
@@ -106,8 +109,4 @@ export function checkSettings(changes: Readonly<Record<string, unknown>>, presen
     );
   }
   return changes;
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : String(value);
 }

@@ -47,12 +47,12 @@ export class FakeClock implements Clock {
   async advance(ms: number): Promise<void> {
     const end = this.#monotonic + ms;
     for (let next = this.#nextBefore(end); next; next = this.#nextBefore(end)) {
-      this.#move(next.at - this.#monotonic);
+      this.#move(Math.max(0, next.at - this.#monotonic));
       this.#timers = this.#timers.filter((timer) => timer !== next);
       next.fn();
       await settled();
     }
-    this.#move(end - this.#monotonic);
+    this.#move(Math.max(0, end - this.#monotonic));
     await settled();
   }
 

@@ -3,7 +3,7 @@ export { MemoryStore } from '../stores/memory/memory-store.js';
 export { Model, type ModelOptions } from '../stores/memory/model.js';
 export { FakeClock } from './fake-clock.js';
 export * from './store-conformance/index.js';
-export { checkHistory, type History } from './store-conformance/check-history.js';
+export { checkHistory } from './store-conformance/check-history.js';
 export {
   complaintText,
   concurrentPart,
@@ -13,5 +13,5 @@ export {
   type WorkloadCounts,
   type WorkloadOptions,
 } from './store-conformance/concurrent.js';
-export { readHistory, readRecords } from './store-conformance/history-records.js';
+export { readHistory, readRecords, type CallRecord, type History } from './store-conformance/history-records.js';
 export { randomPrograms, type ProgramOptions } from './store-conformance/random-programs.js';

@@ -11,6 +11,36 @@ import { memoryHarness } from './memory-harness.js';
 
 const clock = systemClock();
 
+interface Reached {
+  readonly results?: readonly { readonly outcome: string; readonly refusal?: { readonly reason: string } }[];
+  readonly outcome?: string;
+  readonly rows?: readonly { readonly type: string }[];
+  readonly ended?: readonly unknown[];
+}
+const reasons = ['held', 'queue', 'limit', 'min_hold', 'lock_delay'];
+const everyKind = [
+  ...['granted', 'ended', 'deadlock', 'mismatch', 'tooOld', 'failed', 'refused held_by_self'].map(
+    (how) => `acquire ${how}`,
+  ),
+  ...reasons.flatMap((reason) => [`acquire queued ${reason}`, `acquire refused ${reason}`]),
+  ...['renewed', 'notHeld', 'maxRenewals', 'maxHold', 'failed'].map((how) => `renew ${how}`),
+  ...['released', 'left', 'stale', 'expired', 'revoked', 'noted'].map((how) => `end ${how}`),
+  ...['change changed', 'change notHeld', 'failTicket failed', 'failTicket gone', 'revoke ended'],
+  ...['events rows', 'events lost', 'deadlock.detected'],
+  ...[
+    'queued',
+    'acquired',
+    'renewed',
+    'released',
+    'expired',
+    'revoked',
+    'failed',
+    'delegated',
+    'upgraded',
+    'downgraded',
+  ].map((type) => `lease.${type}`),
+];
+
 randomPrograms(memoryHarness(), { describe, test });
 
 concurrentPart(
@@ -35,6 +65,18 @@ function realTime(through: (store: Store) => Store) {
     },
   };
 }
+
+test('the programs reach every kind of answer and of log row', async () => {
+  const reached = new Set<string>();
+  await findDisagreement(memoryHarness(), { programs: 300, steps: 40, seed: 1 }, ({ op }, answer) => {
+    const { results = [], outcome, rows = [], ended = [] } = answer as Reached;
+    for (const one of results) reached.add([op, one.outcome, one.refusal?.reason ?? ''].join(' ').trimEnd());
+    for (const { type } of rows) reached.add(type);
+    if (outcome !== undefined) reached.add(`${op} ${outcome}`);
+    if (ended.length > 0) reached.add('revoke ended');
+  });
+  expect(everyKind.filter((kind) => !reached.has(kind))).toEqual([]);
+});
 
 /** Every nth answer of a kind is changed on its way out. */
 function everyNth<T>(n: number, change: (value: T) => T): (value: T) => T {

@@ -41,6 +41,7 @@ export function leaseRow(changes: Partial<LeaseRow> = {}): LeaseRow {
     remote: false,
     blockedUntil: 0,
     keepOutUntil: 0,
+    blockEpoch: 0,
     ...changes,
   };
 }

@@ -1,3 +1,4 @@
+// The memory store by hand, in a few lines: the suite in test/stores says the rest.
 import { expect, test } from 'vitest';
 import type { AcquireRequest } from '../../domain/requests.js';
 import { FakeClock } from '../../testing/fake-clock.js';

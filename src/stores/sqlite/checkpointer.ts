@@ -83,6 +83,7 @@ export class Checkpointer {
     const worker = this.#worker;
     this.#worker = undefined;
     if (!worker) return;
+    worker.ref();
     const ended = once(worker, 'exit');
     this.#order(STOP);
     await ended;

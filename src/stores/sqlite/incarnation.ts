@@ -57,7 +57,7 @@ function beginIncarnation(db: Database, clock: Clock, path: string): Anchor {
       for (const name of allNamespaces(db)) {
         const space = spaces.load(name, now);
         if (!space) continue;
-        space.epoch = liftedEpoch(space.epoch, clock.wall());
+        space.epoch = liftedEpoch(space.epoch, anchor.wallBase);
         space.writtenAt = now;
         new SqlRows(sql, space, now, clock.wall(), true).log({
           type: 'store.incarnation',

@@ -102,8 +102,9 @@ export class SqliteFile {
     await this.checkpointer.stop();
     try {
       this.db.pragma('optimize');
-    } finally {
-      this.db.close();
+    } catch {
+      // Statistics for the planner are a courtesy: a file that is locked or full just now does without.
     }
+    this.db.close();
   }
 }

@@ -140,7 +140,7 @@ export class SqliteStore implements port.Store {
       minTtlMs: 100,
       clockGrainMs: 1,
       push: true,
-      guards: ['sqlite'],
+      guards: [],
       roundTrips: 1,
       durability:
         synchronous === 'full' ? 'survives a power cut' : 'survives a crash; a power cut may lose the last writes',

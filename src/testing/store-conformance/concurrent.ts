@@ -72,6 +72,7 @@ const CLIENTS = 8;
 const DURATION_MS = 20_000;
 const MOST_COMPLAINTS = 20;
 
+/** `harness.open()` must give a store that goes by the real clock: ttls here are a few hundred milliseconds of it. */
 export function concurrentPart(harness: StoreHarness, runner: Runner, options: ConcurrentOptions): void {
   const { clock, clients = CLIENTS, durationMs = DURATION_MS, seed = chooseSeed() } = options;
   runner.describe(`${harness.name}: concurrent clients`, () => {

@@ -97,7 +97,9 @@ export function livesOf({ log, records, table }: History): Lives {
   for (const row of log) {
     const change = transitionOf(row);
     if (change?.kind === 'queued') queuedAt.set(change.id, row.at);
-    if (change?.kind === 'granted') later(leaseUntil, change.id, numberIn(row, 'expiresAt') ?? 0);
+    if (change?.kind === 'granted' || row.type === 'lease.renewed') {
+      later(leaseUntil, row.leaseId ?? '', numberIn(row, 'expiresAt') ?? 0);
+    }
     if (change?.kind === 'granted' || change?.kind === 'ticketEnded') {
       const died = row.reason === 'died' ? (queuedAt.get(change.id) ?? 0) + (numberIn(row, 'waitedMs') ?? 0) : Infinity;
       ticketUntil.set(change.id, died);

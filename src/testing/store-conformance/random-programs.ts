@@ -21,12 +21,17 @@ const STEPS = 40;
 
 export function randomPrograms(harness: StoreHarness, runner: Runner, options: ProgramOptions = {}): void {
   const { programs = PROGRAMS, steps = STEPS, seed = chooseSeed() } = options;
-  const title = `${programs} random programs of ${steps} steps are answered as by the model (SEED=${seed})`;
-  runner.describe(`${harness.name}: random programs`, () => {
+  const register = (from: StoreHarness, count: number, where: string): void => {
+    const title = `${count} random programs of ${steps} steps are answered as by the model${where} (SEED=${seed})`;
     runner.test(title, async () => {
-      const found = await findDisagreement(harness, { programs, steps, seed });
+      const found = await findDisagreement(from, { programs: count, steps, seed });
       if (found !== undefined) throw new Disagreement(found);
     });
+  };
+  runner.describe(`${harness.name}: random programs`, () => {
+    register(harness, programs, '');
+    const { openNearLimit } = harness;
+    if (openNearLimit) register({ ...harness, open: openNearLimit }, Math.ceil(programs / 10), ', near 2^53');
   });
 }
 

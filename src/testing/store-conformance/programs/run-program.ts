@@ -20,6 +20,7 @@ export class Disagreement extends Error {
 export type Watcher = (call: Call, answer: Reply | LeaseError, client: number) => void;
 
 const PASS_MS = { '0': 0, little: 3, '3s': 3_000, ticket: 10_000, id: 60_000, keep: 120_000 } as const;
+const WALL_STEP_MS = 3_600_000;
 const EVERYTHING = 1_000;
 
 export class ProgramRun {
@@ -84,7 +85,18 @@ export class ProgramRun {
     await this.#events(1);
   }
 
+  /** S13: a step of the wall clock, where the harness can make one, is no time that passes. */
+  #stepWall(off: number): void {
+    const ms = (off === 0 ? 1 : off) * WALL_STEP_MS;
+    this.#lines.push(`the wall clock steps by ${ms} ms`);
+    this.#opened.stepWall?.(ms);
+  }
+
   async #pass({ how, pick, off }: PassItem): Promise<void> {
+    if (how === 'wall') {
+      this.#stepWall(off);
+      return;
+    }
     const ends = [...this.#known.live(), ...this.#known.waiting()].flatMap((one) => this.#known.leaseOf(one) ?? []);
     const end = nth(ends, pick)?.expiresAt ?? this.#known.now;
     const wanted = how === 'to an end' ? end - this.#known.now : PASS_MS[how];

@@ -20,7 +20,15 @@ const part = fc.record({
 });
 
 const acquireItem = fc.record({
-  form: weighted([20, 'fresh'], [10, 'repeat'], [1, 'altered'], [8, 'upgrade'], [8, 'crossing'], [1, 'unseen']),
+  form: weighted(
+    [20, 'fresh'],
+    [10, 'repeat'],
+    [1, 'altered'],
+    [8, 'upgrade'],
+    [8, 'crossing'],
+    [5, 'beside'],
+    [1, 'unseen'],
+  ),
   pick,
   parts: oneOrMore(part, 3),
   owner,
@@ -125,7 +133,16 @@ const prune = fc.record({
   pick,
 });
 const pass = fc.record({
-  how: weighted([2, '0'], [4, 'little'], [6, 'to an end'], [6, '3s'], [2, 'ticket'], [1, 'id'], [1, 'keep']),
+  how: weighted(
+    [2, '0'],
+    [4, 'little'],
+    [6, 'to an end'],
+    [6, '3s'],
+    [2, 'ticket'],
+    [1, 'id'],
+    [1, 'keep'],
+    [1, 'wall'],
+  ),
   pick,
   off: fc.constantFrom(0, -1, 1),
 });

@@ -2,7 +2,7 @@
 import { anyOverlap } from '../../../domain/conflict.js';
 import { asExclusive, normaliseParts, type Part } from '../../../domain/part.js';
 import type { AcquireRequest } from '../../../domain/requests.js';
-import { nth, type Known } from './known.js';
+import { nth, type Known, type KnownId } from './known.js';
 import type { AcquireItem } from './steps.js';
 
 export function toAcquire(item: AcquireItem, known: Known, wall: number): AcquireRequest {
@@ -16,6 +16,7 @@ export function toAcquire(item: AcquireItem, known: Known, wall: number): Acquir
     if (request) return { ...request, ttlMs: request.ttlMs + 1, callerWall: wall };
   }
   if (item.form === 'upgrade') return toUpgrade(item, known, wall);
+  if (item.form === 'beside') return toBeside(item, known, wall);
   return item.form === 'crossing' ? toCrossing(item, known, wall) : toFresh(item, known, wall);
 }
 
@@ -53,13 +54,27 @@ function toFresh(item: AcquireItem, known: Known, wall: number): AcquireRequest 
   return known.remember(request);
 }
 
-/** Q5: of a live lease with a shared part, where there is one; sooner one whose rival is upgrading already. */
+/** Another holder beside one that shares. */
+function toBeside(item: AcquireItem, known: Known, wall: number): AcquireRequest {
+  const parts = known.leaseOf(nth(sharing(known), item.pick))?.parts;
+  const fresh = toFresh({ ...item, form: 'fresh', reclaim: false }, known, wall);
+  return parts ? known.remember({ ...fresh, parts }) : fresh;
+}
+
+function sharing(known: Known): KnownId[] {
+  return known.live().filter((one) => known.leaseOf(one)?.parts.some(({ mode }) => mode === 'shared'));
+}
+
+/** Q5: of a live lease with a shared part, where there is one; sooner one that has company and is not upgrading yet. */
 function toUpgrade(item: AcquireItem, known: Known, wall: number): AcquireRequest {
-  const rivals = known.waiting().flatMap((one) => (one.request?.upgrades ? one.request : []));
-  const rival = nth(rivals, item.pick);
-  const shared = known.live().filter((one) => known.leaseOf(one)?.parts.some(({ mode }) => mode === 'shared'));
-  const beside = shared.filter((one) => rival && anyOverlap(known.leaseOf(one)?.parts ?? [], rival.parts));
-  const held = nth(beside.length > 1 ? beside : shared, item.pick);
+  const upgrading = known.waiting().flatMap((one) => one.request?.upgrades?.id ?? []);
+  const partsOf = (one: KnownId): readonly Part[] => known.leaseOf(one)?.parts ?? [];
+  const shared = sharing(known);
+  const inCompany = shared.filter(
+    (one) =>
+      !upgrading.includes(one.id) && shared.some((other) => other !== one && anyOverlap(partsOf(one), partsOf(other))),
+  );
+  const held = nth(inCompany.length > 0 ? inCompany : shared, item.pick);
   const lease = known.leaseOf(held);
   const epoch = item.stale ? known.epochs[0] : held?.epochs.at(-1);
   const fresh = toFresh({ ...item, form: 'fresh', reclaim: false }, known, wall);

@@ -1,0 +1,57 @@
+// Measuring by ratio: two ways of doing a thing alternate in one run and their medians are compared, because the machine
+// is noisy and a figure from another minute says little.
+
+/** Rounds of `work(round)` for each of several ways, in turn; the median milliseconds of each. */
+export async function alternate(rounds, ways) {
+  const times = ways.map(() => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [i, work] of ways.entries()) {
+      const start = performance.now();
+      await work(round);
+      times[i].push(performance.now() - start);
+    }
+  }
+  return times.map(median);
+}
+
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** A row of the report. `ratio` is compared with `target`; `atMost` says in which direction. */
+export function row({ name, store, concurrency, ours, baseline, baselineName, unit, ratio, target, atMost = false }) {
+  const rounded = (value) => (value === null ? null : Number(value.toPrecision(4)));
+  const met = atMost ? ratio <= target : ratio >= target;
+  return {
+    name,
+    store,
+    concurrency,
+    ours: rounded(ours),
+    baseline: rounded(baseline),
+    baselineName,
+    unit,
+    ratio: rounded(ratio),
+    target: `${atMost ? '<=' : '>='} ${target}`,
+    met,
+  };
+}
+
+export function table(rows) {
+  const head = ['what', 'store', 'at once', 'ours', 'baseline', 'unit', 'ratio', 'target', 'met'];
+  const cells = rows.map((one) => [
+    one.name,
+    one.store,
+    String(one.concurrency),
+    String(one.ours),
+    one.baseline === null ? '-' : `${one.baseline} (${one.baselineName})`,
+    one.unit,
+    String(one.ratio),
+    one.target,
+    one.met ? 'yes' : 'NO',
+  ]);
+  const widths = head.map((title, i) => Math.max(title.length, ...cells.map((line) => line[i].length)));
+  const line = (texts) => `| ${texts.map((text, i) => text.padEnd(widths[i])).join(' | ')} |`;
+  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...cells.map(line)].join('\n');
+}

@@ -1,0 +1,106 @@
+// Batching: what rides together, what fails alone, and that nothing waits (S21).
+import { expect, test } from 'vitest';
+import { LeaseError } from '../domain/errors.js';
+import type { AcquireRequest } from '../domain/requests.js';
+import type { EndRequest } from '../domain/requests.js';
+import { Lane } from './batching.js';
+import type { Answers, EndResult, Failed } from './store.js';
+
+interface Sent {
+  readonly requests: readonly EndRequest[];
+  answer(results?: readonly (EndResult | Failed)[]): void;
+  fail(error: Error): void;
+}
+
+/** A lane over a store that answers when it is told to. */
+function laneWithStore(): { lane: Lane<EndRequest, EndResult>; sent: Sent[] } {
+  const sent: Sent[] = [];
+  const send = (requests: readonly EndRequest[]): Promise<Answers<EndResult>> =>
+    new Promise((resolve, reject) => {
+      const left = (): EndResult[] => requests.map(() => ({ outcome: 'left' }));
+      const answer = (results: readonly (EndResult | Failed)[] = left()): void =>
+        resolve({ now: 1, incarnation: 'one', settingsVersion: 1, results });
+      sent.push({ requests, answer, fail: reject });
+    });
+  return { lane: new Lane(send), sent };
+}
+
+const item = (id: string): EndRequest => ({ id, requestId: 'r', why: 'cancelled' });
+async function turn(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+test('S21: an idle lane sends within the turn, and what is asked meanwhile rides in the next call', async () => {
+  const { lane, sent } = laneWithStore();
+  const first = lane.ask(item('a'));
+  await Promise.resolve();
+  expect(sent.map((call) => call.requests.length)).toEqual([1]);
+  const others = ['b', 'c', 'd'].map((id) => lane.ask(item(id)));
+  await turn();
+  expect(sent).toHaveLength(1);
+  sent[0]?.answer();
+  expect(await first).toMatchObject({ now: 1, result: { outcome: 'left' } });
+  expect(sent[1]?.requests.map((request) => request.id)).toEqual(['b', 'c', 'd']);
+  sent[1]?.answer();
+  await Promise.all(others);
+});
+
+test('S18, S21: a batch is bounded by items and by parts', async () => {
+  const { lane, sent } = laneWithStore();
+  const asked = Array.from({ length: 600 }, (_, i) => lane.ask(item(`i${i}`)));
+  for (let call = 0; call < 3; call += 1) {
+    await turn();
+    sent[call]?.answer();
+  }
+  await Promise.all(asked);
+  expect(sent.map((call) => call.requests.length)).toEqual([256, 256, 88]);
+
+  const sizes: number[] = [];
+  const parts = Array.from({ length: 64 }, (_, i) => ({ name: `n${i}`, scope: 'node', mode: 'exclusive' }) as const);
+  const wide = new Lane<Pick<AcquireRequest, 'id' | 'parts'>, EndResult>((requests) => {
+    sizes.push(requests.length);
+    const results = requests.map((): EndResult => ({ outcome: 'left' }));
+    return Promise.resolve({ now: 1, incarnation: 'one', settingsVersion: 1, results });
+  });
+  await Promise.all(Array.from({ length: 20 }, (_, i) => wide.ask({ id: `w${i}`, parts })));
+  expect(sizes).toEqual([16, 4]);
+});
+
+test('S21: a bad item fails alone; a call that fails fails its items and no others', async () => {
+  const { lane, sent } = laneWithStore();
+  const [good, bad] = [lane.ask(item('good')), lane.ask(item('bad'))];
+  const later = turn().then(() => lane.ask(item('later')));
+  await turn();
+  await turn();
+  const error = new LeaseError('INVALID_ARGUMENT', 'no');
+  sent[0]?.answer([{ outcome: 'left' }, { outcome: 'failed', error }]);
+  expect((await good).result.outcome).toBe('left');
+  await expect(bad).rejects.toBe(error);
+  await turn();
+  sent[1]?.fail(new LeaseError('STORE_UNAVAILABLE', 'gone'));
+  await expect(later).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  const after = lane.ask(item('after'));
+  await turn();
+  sent[2]?.answer();
+  expect((await after).result.outcome).toBe('left');
+});
+
+test('S21: cancelling one item leaves the others; before it was sent it never is', async () => {
+  const { lane, sent } = laneWithStore();
+  const abort = new AbortController();
+  const first = lane.ask(item('first'), abort.signal);
+  await turn();
+  const queued = lane.ask(item('queued'), abort.signal);
+  const neighbour = lane.ask(item('neighbour'));
+  abort.abort(new Error('enough'));
+  await expect(first).rejects.toThrow('enough');
+  await expect(queued).rejects.toThrow('enough');
+  await expect(lane.ask(item('late'), abort.signal)).rejects.toThrow('enough');
+  sent[0]?.answer();
+  await turn();
+  expect(sent[1]?.requests.map((request) => request.id)).toEqual(['neighbour']);
+  sent[1]?.answer();
+  expect((await neighbour).result.outcome).toBe('left');
+});
