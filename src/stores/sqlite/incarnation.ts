@@ -81,4 +81,5 @@ function endLocalLeases(db: Database, now: number): void {
   );
   db.prepare(`UPDATE journal SET expires_at = ? WHERE state = 1 AND NOT ${isRemote} AND expires_at > ?`).run(now, now);
   db.prepare('UPDATE journal SET expires_at = ? WHERE state = 2 AND expires_at > ?').run(now, now);
+  db.exec("DELETE FROM due; UPDATE namespace SET swept_to = '0'");
 }

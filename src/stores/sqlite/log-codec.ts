@@ -64,10 +64,9 @@ export type LogColumns = [
   data: string,
 ];
 
-/** Time first, then the row's number: text order is log order, and `~` sorts behind every id of the same millisecond. */
-export function logKey(at: number, seq: number): string {
-  return `${timeDigits(at)}~${timeDigits(seq)}`;
-}
+// A log row's key is TIME~NUMBER, both in fixed digits: text order is log order, and `~` sorts behind every id that was
+// made in the same millisecond.
+
 /** A key behind every log row written up to an hour from `now`. Ids that begin with no time may lie anywhere, also at
  *  the end of the tree: with this bound the search for the last log row does not walk over them. */
 export function logKeysEnd(now: number): string {

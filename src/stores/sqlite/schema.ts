@@ -32,7 +32,8 @@ CREATE TABLE namespace (
   written_at INTEGER NOT NULL,
   settings TEXT NOT NULL,
   settings_version INTEGER NOT NULL,
-  pruned_through TEXT NOT NULL
+  pruned_through TEXT NOT NULL,
+  swept_to TEXT NOT NULL
 );
 
 CREATE TABLE journal (
@@ -69,7 +70,16 @@ CREATE TABLE journal (
 ) WITHOUT ROWID;
 
 CREATE INDEX journal_by_name ON journal (ns, name) WHERE state > 0;
-CREATE INDEX journal_by_expiry ON journal (ns, expires_at) WHERE state IN (1, 2);
+CREATE INDEX journal_waiting ON journal (ns, arrival) WHERE state = 2;
+
+-- When to look at a row for its expiry: never later than it expires, perhaps earlier. Filled by the sweep as it walks the
+-- journal (up to namespace.swept_to), so a lease that ends before the next sweep costs this tree nothing.
+CREATE TABLE due (
+  ns INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  PRIMARY KEY (ns, at, key)
+) WITHOUT ROWID;
 
 -- The second and further names of standing leases that have several.
 CREATE TABLE other_name (

@@ -15,6 +15,8 @@ export interface FileSpace extends Space {
   /** The highest `now` written in this namespace (S13). */
   writtenAt: number;
   prunedThrough: string;
+  /** Rows with a key up to this one are in `due`, or are over. */
+  sweptTo: string;
   /** Whether any standing row may have more than one name. */
   hasOtherNames: boolean;
   /** Leases this connection granted and nobody else can have touched: gone as soon as somebody else writes. */
@@ -30,6 +32,7 @@ interface SpaceRow {
   settings: string;
   settings_version: number;
   pruned_through: string;
+  swept_to: string;
 }
 
 export class Spaces {
@@ -75,6 +78,7 @@ export class Spaces {
       JSON.stringify(Object.fromEntries(changed)),
       space.settingsVersion,
       space.prunedThrough,
+      space.sweptTo,
       space.id,
     );
   }
@@ -99,6 +103,7 @@ export class Spaces {
       settings: { ...DEFAULT_SETTINGS, ...(JSON.parse(row.settings) as Partial<Settings>) },
       settingsVersion: row.settings_version,
       prunedThrough: row.pruned_through,
+      sweptTo: row.swept_to,
       recent: new Map(),
       hasOtherNames: this.#sql.anyOtherName.get(row.id) !== undefined,
     };
@@ -117,6 +122,7 @@ export function emptySpace(name: string, firstEpoch: number): FileSpace {
     settings: DEFAULT_SETTINGS,
     settingsVersion: 1,
     prunedThrough: '0',
+    sweptTo: '0',
     hasOtherNames: false,
     recent: new Map(),
   };

@@ -20,6 +20,7 @@ import { runItems } from '../protocol/run-items.js';
 import { wokenBy } from '../protocol/wake.js';
 import type * as port from '../store.js';
 import { backupFile } from './backup.js';
+import { listUnlisted, nextDue } from './due-list.js';
 import type { FileStep, Look, SqliteFile } from './sqlite-file.js';
 import type { LogAnswer } from './sql-log.js';
 import { Waiters } from './waiters.js';
@@ -76,10 +77,14 @@ export class SqliteStore implements port.Store {
     return this.#step((step) => failTicket(step, order));
   }
   async sweep(order: { limit: number }): Promise<port.Swept> {
+    const { sql, spaces } = this.#file;
     return this.#step((step) => {
+      checkLimit(order.limit);
+      const isCaughtUp = listUnlisted(sql, step.space, step.now);
       const swept = sweep(step, order);
-      const nextAt = this.#file.sql.nextExpiry.get(step.space.id) as number | undefined;
-      return nextAt === undefined ? swept : { ...swept, nextAt };
+      spaces.save(step.space);
+      const nextAt = nextDue(sql, step.space);
+      return { ...swept, more: swept.more || !isCaughtUp, ...(nextAt === undefined ? {} : { nextAt }) };
     });
   }
 

@@ -4,6 +4,8 @@ import type { Database, Statement } from 'better-sqlite3';
 import { LEASE_COLUMNS, type LeaseColumns } from './row-codec.js';
 
 type Get = Statement<unknown[], LeaseColumns>;
+/** When to look, the row, and when it expires if it stands. */
+export type DueColumns = [at: number | null, key: string, expiresAt: number | null];
 
 export class Statements {
   readonly begin: Statement;
@@ -13,6 +15,7 @@ export class Statements {
   readonly dataVersion: Statement;
   readonly find: Get;
   readonly add: Statement;
+  readonly addPlain: Statement;
   readonly saveEnded: Statement;
   readonly saveRenewed: Statement;
   readonly saveWhole: Statement;
@@ -21,10 +24,14 @@ export class Statements {
   readonly dropName: Statement;
   readonly anyOtherName: Statement;
   readonly log: Statement;
+  readonly logPlain: Statement;
   readonly findStanding: Get;
-  readonly due: Get;
+  readonly due: Statement<unknown[], DueColumns>;
+  readonly unlisted: Statement<unknown[], DueColumns>;
+  readonly addDue: Statement;
+  readonly dropDue: Statement;
+  readonly nextDue: Statement;
   readonly deadTickets: Get;
-  readonly nextExpiry: Statement;
   readonly waiting: Get;
   readonly byOwner: Get;
   readonly below: Get;
@@ -56,6 +63,11 @@ export class Statements {
          ttl_ms, content, arrival, max_renewals, skew_ms, parts, more)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
+    this.addPlain = plain(
+      `INSERT INTO journal (ns, key, state, name, owner, epoch, status, expires_at, acquired_at, ttl_ms, content, arrival,
+         skew_ms)
+       VALUES (?, ?, 1, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)`,
+    );
     this.saveEnded = plain(
       'UPDATE journal SET state = ?, status = ?, ended_at = ?, last_request = ?, more = ? WHERE ns = ? AND key = ?',
     );
@@ -76,22 +88,33 @@ export class Statements {
       `INSERT INTO journal (ns, key, state, name, owner, epoch, type, at, wall_at, lease, counter, tickets, more, data)
        VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    this.due = rows(
-      `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_by_expiry
-       WHERE ns = ? AND expires_at <= ? AND state IN (1, 2) ORDER BY expires_at, key LIMIT ?`,
-    );
     this.deadTickets = rows(
-      `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_by_expiry
-       WHERE ns = ? AND expires_at <= ? AND state IN (1, 2) AND state = 2 ORDER BY expires_at LIMIT ?`,
+      `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_waiting
+       WHERE ns = ? AND state = 2 AND expires_at <= ? ORDER BY arrival LIMIT ?`,
     );
-    this.nextExpiry = plain(
-      `SELECT expires_at FROM journal INDEXED BY journal_by_expiry
-       WHERE ns = ? AND state IN (1, 2) ORDER BY expires_at LIMIT 1`,
-    ).pluck();
     this.waiting = rows(
-      `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_by_expiry
-       WHERE ns = ? AND state IN (1, 2) AND state = 2 ORDER BY arrival LIMIT ?`,
+      `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_waiting WHERE ns = ? AND state = 2 ORDER BY arrival LIMIT ?`,
     );
+    this.addDue = plain('INSERT OR IGNORE INTO due (ns, at, key) VALUES (?, ?, ?)');
+    this.dropDue = plain('DELETE FROM due WHERE ns = ? AND at = ? AND key = ?');
+    this.logPlain = plain(
+      `INSERT INTO journal (ns, key, state, name, owner, epoch, type, at, wall_at, lease, counter, data)
+       VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.due = db
+      .prepare<unknown[], DueColumns>(
+        `SELECT d.at, d.key, CASE WHEN j.state IN (1, 2) THEN j.expires_at END
+       FROM due d LEFT JOIN journal j ON j.ns = d.ns AND j.key = d.key
+       WHERE d.ns = ? AND d.at <= ? ORDER BY d.at, d.key LIMIT ?`,
+      )
+      .raw();
+    this.nextDue = plain('SELECT at FROM due WHERE ns = ? ORDER BY at LIMIT 1').pluck();
+    this.unlisted = db
+      .prepare<unknown[], DueColumns>(
+        `SELECT CASE WHEN state IN (1, 2) THEN expires_at END, key, NULL FROM journal
+       WHERE ns = ? AND key > ? AND key < ? AND type IS NULL ORDER BY key LIMIT ?`,
+      )
+      .raw();
     this.byOwner = rows(
       `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_by_name
        WHERE ns = ? AND state > 0 AND owner = ?`,
@@ -109,12 +132,12 @@ export class Statements {
     );
     this.space = plain('SELECT * FROM namespace WHERE name = ?');
     this.addSpace = plain(
-      `INSERT INTO namespace (name, seq, epoch, tickets, written_at, settings, settings_version, pruned_through)
-       VALUES (?, 0, ?, 0, ?, '{}', 1, '0')`,
+      `INSERT INTO namespace (name, seq, epoch, tickets, written_at, settings, settings_version, pruned_through, swept_to)
+       VALUES (?, 0, ?, 0, ?, '{}', 1, '0', '0')`,
     );
     this.saveSpace = plain(
       `UPDATE namespace SET seq = ?, epoch = ?, tickets = ?, written_at = ?, settings = ?, settings_version = ?,
-         pruned_through = ? WHERE id = ?`,
+         pruned_through = ?, swept_to = ? WHERE id = ?`,
     );
   }
 
