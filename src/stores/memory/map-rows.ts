@@ -39,9 +39,7 @@ export class MapRows implements Rows {
     const lapsed = [...this.#standing.values()].filter(
       (row) => (row.status === 'active' || row.status === 'pending') && row.expiresAt <= now,
     );
-    return sortById(lapsed)
-      .sort((a, b) => a.expiresAt - b.expiresAt)
-      .slice(0, limit);
+    return lapsed.sort((a, b) => a.expiresAt - b.expiresAt || a.arrival - b.arrival).slice(0, limit);
   }
 
   deadTickets(now: number, limit: number): LeaseRow[] {
@@ -75,7 +73,7 @@ export class MapRows implements Rows {
 
   /** Forgets ended ids and the blocks that are over. */
   forget(isOver: (row: LeaseRow) => boolean, limit: number): { ids: number; more: boolean } {
-    const over = sortById([...this.#rows.values()].filter(isOver));
+    const over = [...this.#rows.values()].filter(isOver).sort((a, b) => a.arrival - b.arrival);
     for (const row of over.slice(0, limit)) {
       this.#rows.delete(row.id);
       this.#standing.delete(row.id);

@@ -37,7 +37,7 @@ export interface Rows {
   overlapping(parts: readonly Part[]): LeaseRow[];
   /** Rows as above that a revocation is aimed at and acts on (`isRevocable`), in order of id, at most `limit`. */
   matching(order: RevokeOrder, now: number, limit: number): LeaseRow[];
-  /** Active or pending rows with `expiresAt` ≤ now, in order of expiry, then id. */
+  /** Active or pending rows with `expiresAt` ≤ now, in order of expiry, then arrival. */
   due(now: number, limit: number): LeaseRow[];
   /** The pending ones among them alone. */
   deadTickets(now: number, limit: number): LeaseRow[];

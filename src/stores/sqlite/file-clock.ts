@@ -9,6 +9,7 @@ import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../domain/clock.js';
 import { liftedEpoch } from '../../domain/epoch.js';
+import { SPAN } from './schema.js';
 
 export interface Anchor {
   readonly machine: string;
@@ -67,7 +68,8 @@ export function highestNow(db: Database): number {
   const written = db.prepare('SELECT max(written_at) FROM namespace').pluck().get() as number | null;
   const logged = db
     .prepare(
-      'SELECT max(at) FROM (SELECT (SELECT at FROM journal WHERE ns = n.id AND type IS NOT NULL ORDER BY key DESC LIMIT 1) AS at FROM namespace n)',
+      `SELECT max(at) FROM (SELECT (SELECT at FROM journal WHERE row > n.id * ${SPAN} AND row < (n.id + 1) * ${SPAN}
+       AND type IS NOT NULL ORDER BY row DESC LIMIT 1) AS at FROM namespace n)`,
     )
     .pluck()
     .get() as number | null;

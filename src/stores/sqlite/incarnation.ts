@@ -55,7 +55,7 @@ function beginIncarnation(db: Database, clock: Clock, path: string): Anchor {
       const sql = new Statements(db);
       const spaces = new Spaces(sql);
       for (const name of allNamespaces(db)) {
-        const space = spaces.load(name, now);
+        const space = spaces.load(name);
         if (!space) continue;
         space.epoch = liftedEpoch(space.epoch, anchor.wallBase);
         space.writtenAt = now;
@@ -81,5 +81,5 @@ function endLocalLeases(db: Database, now: number): void {
   );
   db.prepare(`UPDATE journal SET expires_at = ? WHERE state = 1 AND NOT ${isRemote} AND expires_at > ?`).run(now, now);
   db.prepare('UPDATE journal SET expires_at = ? WHERE state = 2 AND expires_at > ?').run(now, now);
-  db.exec("DELETE FROM due; UPDATE namespace SET swept_to = '0'");
+  db.exec('DELETE FROM due; UPDATE namespace SET swept_to = 0');
 }

@@ -2,7 +2,6 @@
 // other names, and only where they are not what the type says by itself.
 import type { LogRow, StoredType } from '../../domain/events.js';
 import type { LeaseStatus } from '../../domain/expiry.js';
-import { timeDigits } from '../../domain/ids.js';
 import type { LogEntry } from '../protocol/rows.js';
 
 /** The number of a type in the file is its place here: append, never reorder. */
@@ -50,9 +49,9 @@ interface More {
   resources?: readonly string[] | undefined;
 }
 
-export const LOG_COLUMNS = 'key, name, owner, epoch, type, at, wall_at, lease, more, data';
+export const LOG_COLUMNS = 'row, name, owner, epoch, type, at, wall_at, id, more, data';
 export type LogColumns = [
-  key: string,
+  row: number,
   name: string | null,
   owner: string | null,
   epoch: number | null,
@@ -63,18 +62,6 @@ export type LogColumns = [
   more: string | null,
   data: string,
 ];
-
-// A log row's key is TIME~NUMBER, both in fixed digits: text order is log order, and `~` sorts behind every id that was
-// made in the same millisecond.
-
-/** A key behind every log row written up to an hour from `now`. Ids that begin with no time may lie anywhere, also at
- *  the end of the tree: with this bound the search for the last log row does not walk over them. */
-export function logKeysEnd(now: number): string {
-  return timeDigits(now + 3_600_000);
-}
-export function seqOfKey(key: string): number {
-  return parseInt(key.slice(key.indexOf('~') + 1), 36);
-}
 
 export function encodeType(type: StoredType): number {
   return NUMBERS.get(type) as number;
@@ -93,13 +80,13 @@ export function encodeLogMore(entry: LogEntry): string | null {
   return JSON.stringify(more);
 }
 
-export function decodeLog(columns: LogColumns, namespace: string, position: (key: string) => string): LogRow {
-  const [key, name, owner, epoch, typeCode, at, wallAt, lease, moreText, data] = columns;
+export function decodeLog(columns: LogColumns, namespace: string, position: (row: number) => string): LogRow {
+  const [row, name, owner, epoch, typeCode, at, wallAt, lease, moreText, data] = columns;
   const type = TYPES[typeCode] as StoredType;
   const more: More =
     moreText === null ? { from: USUAL[type]?.[0], to: USUAL[type]?.[1] } : (JSON.parse(moreText) as More);
   return {
-    id: position(key),
+    id: position(row),
     type,
     at,
     wallAt,

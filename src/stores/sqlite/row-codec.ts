@@ -4,11 +4,11 @@ import type { LeaseStatus } from '../../domain/expiry.js';
 import type { LeaseRow } from '../../domain/lease.js';
 import { isPlain, type Part } from '../../domain/part.js';
 import { rankOf } from '../../domain/queue-order.js';
-import { STATE } from './schema.js';
+import { SPAN, STATE } from './schema.js';
 
 /** The order of `LEASE_COLUMNS`, as better-sqlite3 answers raw rows. */
 export type LeaseColumns = [
-  key: string,
+  id: string,
   name: string,
   owner: string,
   epoch: number,
@@ -19,7 +19,7 @@ export type LeaseColumns = [
   endedAt: number | null,
   ttlMs: number,
   content: number,
-  arrival: number,
+  row: number,
   renewals: number | null,
   maxRenewals: number | null,
   skewMs: number,
@@ -28,7 +28,7 @@ export type LeaseColumns = [
   more: string | null,
 ];
 export const LEASE_COLUMNS =
-  'key, name, owner, epoch, status, expires_at, acquired_at, renewed_at, ended_at, ttl_ms, content, arrival, ' +
+  'id, name, owner, epoch, status, expires_at, acquired_at, renewed_at, ended_at, ttl_ms, content, row, ' +
   'renewals, max_renewals, skew_ms, last_request, parts, more';
 
 const STATUSES: readonly LeaseStatus[] = ['pending', 'active', 'released', 'expired', 'revoked', 'failed'];
@@ -56,13 +56,13 @@ interface More {
 }
 
 export function decodeRow(columns: LeaseColumns): LeaseRow {
-  const [key, name, owner, epoch, status, expiresAt, acquiredAt, renewedAt, endedAt, ttlMs, content, arrival] = columns;
+  const [id, name, owner, epoch, status, expiresAt, acquiredAt, renewedAt, endedAt, ttlMs, content, row] = columns;
   const [renewals, maxRenewals, skewMs, lastRequest, parts, moreText] = columns.slice(12) as LeaseTail;
   const more = moreText === null ? NOTHING : (JSON.parse(moreText) as More);
   const arrivedAt = more.arrivedAt ?? acquiredAt;
   const priority = more.priority ?? 0;
   return {
-    id: key,
+    id,
     content,
     owner,
     parts: decodeParts(name, parts),
@@ -81,7 +81,7 @@ export function decodeRow(columns: LeaseColumns): LeaseRow {
     operationId: more.operationId,
     metadata: more.metadata,
     rank: rankOf(arrivedAt, priority),
-    arrival,
+    arrival: row % SPAN,
     arrivedAt,
     joinedEpoch: more.joinedEpoch ?? 0,
     priority,

@@ -5,19 +5,20 @@ import type { Database } from 'better-sqlite3';
 import { DEFAULT_SETTINGS, type Settings } from '../../domain/settings.js';
 import type { LeaseRow } from '../../domain/lease.js';
 import type { Space } from '../protocol/rows.js';
-import { logKeysEnd, seqOfKey } from './log-codec.js';
+import { LeaseError } from '../../domain/errors.js';
+import { MOST_NAMESPACES, SPAN } from './schema.js';
 import type { Statements } from './statements.js';
 
-/** `arrival` doubles as the log number: one counter orders tickets and log rows alike. */
+/** `arrival` is the number of the last row, less the namespace's own span: it orders tickets and log rows alike. */
 export interface FileSpace extends Space {
   readonly id: number;
   readonly name: string;
   /** The highest `now` written in this namespace (S13). */
   writtenAt: number;
-  prunedThrough: string;
-  /** Rows with a key up to this one are in `due`, or are over. */
-  sweptTo: string;
-  /** Whether any standing row may have more than one name. */
+  prunedThrough: number;
+  /** Rows up to this number are in `due`, or are over. */
+  sweptTo: number;
+  /** Whether any standing row may be a subtree or have more than one name. */
   hasOtherNames: boolean;
   /** Leases this connection granted and nobody else can have touched: gone as soon as somebody else writes. */
   readonly recent: Map<string, LeaseRow>;
@@ -31,8 +32,8 @@ interface SpaceRow {
   written_at: number;
   settings: string;
   settings_version: number;
-  pruned_through: string;
-  swept_to: string;
+  pruned_through: number;
+  swept_to: number;
 }
 
 export class Spaces {
@@ -45,7 +46,7 @@ export class Spaces {
   }
 
   /** The namespace as the file has it now. Kept between calls for as long as nobody else has written. */
-  load(name: string, now: number): FileSpace | undefined {
+  load(name: string): FileSpace | undefined {
     const version = this.#sql.dataVersion.get();
     if (version !== this.#version) {
       this.#cache.clear();
@@ -55,14 +56,16 @@ export class Spaces {
     if (known) return known;
     const row = this.#sql.space.get(name) as SpaceRow | undefined;
     if (!row) return undefined;
-    const space = this.#withLastLog(name, row, now);
+    const space = this.#withLastLog(name, row);
     this.#cache.set(name, space);
     return space;
   }
 
   create(name: string, now: number, firstEpoch: number): FileSpace {
     this.#sql.addSpace.run(name, firstEpoch, now);
-    return this.load(name, now) as FileSpace;
+    const space = this.load(name) as FileSpace;
+    if (space.id <= MOST_NAMESPACES) return space;
+    throw new LeaseError('RATE_LIMITED', `a file holds at most ${MOST_NAMESPACES} namespaces: use another file`);
   }
 
   /** Writes the counters into the namespace's own row. */
@@ -88,16 +91,17 @@ export class Spaces {
     this.#cache.clear();
   }
 
-  #withLastLog(name: string, row: SpaceRow, now: number): FileSpace {
-    const last = this.#sql.lastLog.get(row.id, logKeysEnd(Math.max(now, row.written_at))) as
-      { key: string; at: number; counter: number; tickets: number | null } | undefined;
-    const seq = last ? seqOfKey(last.key) : 0;
-    const isNewer = last !== undefined && seq > row.seq;
+  #withLastLog(name: string, row: SpaceRow): FileSpace {
+    const [from, to] = [row.id * SPAN, (row.id + 1) * SPAN];
+    const last = this.#sql.lastLog.get(from, to) as
+      { row: number; at: number; counter: number; tickets: number | null } | undefined;
+    const lastRow = this.#sql.lastRow.get(from, to) as number | undefined;
+    const isNewer = last !== undefined && last.row % SPAN > row.seq;
     return {
       id: row.id,
       name,
       epoch: isNewer ? last.counter : row.epoch,
-      arrival: Math.max(seq, row.seq),
+      arrival: Math.max((lastRow ?? 0) % SPAN, row.seq),
       tickets: isNewer ? (last.tickets ?? 0) : row.tickets,
       writtenAt: Math.max(row.written_at, last?.at ?? 0),
       settings: { ...DEFAULT_SETTINGS, ...(JSON.parse(row.settings) as Partial<Settings>) },
@@ -121,8 +125,8 @@ export function emptySpace(name: string, firstEpoch: number): FileSpace {
     writtenAt: 0,
     settings: DEFAULT_SETTINGS,
     settingsVersion: 1,
-    prunedThrough: '0',
-    sweptTo: '0',
+    prunedThrough: 0,
+    sweptTo: 0,
     hasOtherNames: false,
     recent: new Map(),
   };

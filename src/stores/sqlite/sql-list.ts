@@ -13,29 +13,29 @@ export class SqlList {
   readonly #all: Page;
 
   constructor(db: Database) {
-    const byAnyName = `(name = @prefix OR (name >= @below AND name < @above) OR (parts IS NOT NULL AND key IN (
-      SELECT key FROM other_name o WHERE o.ns = @ns AND (o.name = @prefix OR (o.name >= @below AND o.name < @above)))))`;
+    const byAnyName = `(name = @prefix OR (name >= @below AND name < @above) OR (parts IS NOT NULL AND row IN (
+      SELECT row FROM other_name o WHERE o.ns = @ns AND (o.name = @prefix OR (o.name >= @below AND o.name < @above)))))`;
     this.#all = db
       .prepare<unknown[], LeaseColumns>(
         `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_by_name
-         WHERE ns = @ns AND state > 0 AND name >= @afterName AND (name > @afterName OR key > @afterKey)
+         WHERE ns = @ns AND state > 0 AND name >= @afterName AND (name > @afterName OR id > @afterId)
            AND status < 2 AND expires_at > @now
            AND (@status IS NULL OR status = @status) AND (@owner IS NULL OR owner = @owner)
            AND (@bornBefore IS NULL OR acquired_at <= @bornBefore)
            AND (@prefix IS NULL OR ${byAnyName})
-         ORDER BY name, key LIMIT @limit`,
+         ORDER BY name, id LIMIT @limit`,
       )
       .raw();
   }
 
   page(ns: number, now: number, filter: ListFilter): { items: Lease[]; cursor?: string } {
-    const [afterKey, afterName] = parseCursor(filter.cursor);
+    const [afterId, afterName] = parseCursor(filter.cursor);
     const name = filter.resource ?? filter.prefix;
     const below = name === undefined || filter.resource !== undefined ? undefined : rangeBelow(name);
     const found = this.#all.all({
       ns,
       now,
-      afterKey,
+      afterId,
       afterName,
       status: filter.status === undefined ? null : filter.status === 'active' ? 1 : 0,
       owner: filter.owner ?? null,
@@ -59,7 +59,7 @@ function cursorOf(row: LeaseRow): string {
   return `${row.id}:${row.parts[0]?.name ?? ''}`;
 }
 
-function parseCursor(cursor: string | undefined): [key: string, name: string] {
+function parseCursor(cursor: string | undefined): [id: string, name: string] {
   if (cursor === undefined) return ['', ''];
   const cut = cursor.indexOf(':');
   return cut === -1 ? ['', ''] : [cursor.slice(0, cut), cursor.slice(cut + 1)];

@@ -3,15 +3,14 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { LogRow } from '../../domain/events.js';
 import { ID_KEEP_MS } from '../../domain/limits.js';
-import { timeDigits } from '../../domain/ids.js';
 import { formatPosition, parsePosition } from '../../domain/position.js';
 import type { EventQuery } from '../../domain/requests.js';
 import { rangeBelow } from '../../domain/resource-name.js';
 import type { PruneOrder } from '../store.js';
-import { decodeLog, LOG_COLUMNS, logKeysEnd, type LogColumns, typeNumber } from './log-codec.js';
+import { decodeLog, LOG_COLUMNS, type LogColumns, typeNumber } from './log-codec.js';
+import { SPAN } from './schema.js';
 import type { FileSpace } from './spaces.js';
 
-const START = '0';
 /** How many rows one call may look at when it filters. */
 const STRETCH = 10_000;
 
@@ -26,7 +25,7 @@ export class SqlLog {
   readonly #backward: Range;
   readonly #stretchForward: Statement;
   readonly #stretchBackward: Statement;
-  readonly #oldLog: Statement;
+  readonly #oldest: Statement<unknown[], [row: number, at: number]>;
   readonly #oldIds: Statement;
   readonly #remove: Statement;
 
@@ -36,46 +35,44 @@ export class SqlLog {
         AND (@prefix IS NULL OR ${name} = @prefix OR (${name} >= @below AND ${name} < @above)))`;
     const filters = `AND (${isNamed('name')} OR (more IS NOT NULL
         AND EXISTS (SELECT 1 FROM json_each(more, '$.resources') WHERE ${isNamed('value')})))
-      AND (@lease IS NULL OR lease = @lease) AND (@owner IS NULL OR owner = @owner) AND (@type IS NULL OR type = @type)
+      AND (@lease IS NULL OR id = @lease) AND (@owner IS NULL OR owner = @owner) AND (@type IS NULL OR type = @type)
       AND (@since IS NULL OR at >= @since) AND (@until IS NULL OR at < @until)`;
-    const range = `FROM journal WHERE ns = @ns AND key > @from AND key < @to AND type IS NOT NULL`;
+    const range = `FROM journal WHERE row > @from AND row < @to AND type IS NOT NULL`;
     this.#forward = db
-      .prepare<unknown[], LogColumns>(`SELECT ${LOG_COLUMNS} ${range} ${filters} ORDER BY key LIMIT @limit`)
+      .prepare<unknown[], LogColumns>(`SELECT ${LOG_COLUMNS} ${range} ${filters} ORDER BY row LIMIT @limit`)
       .raw();
     this.#backward = db
-      .prepare<unknown[], LogColumns>(`SELECT ${LOG_COLUMNS} ${range} ${filters} ORDER BY key DESC LIMIT @limit`)
+      .prepare<unknown[], LogColumns>(`SELECT ${LOG_COLUMNS} ${range} ${filters} ORDER BY row DESC LIMIT @limit`)
       .raw();
-    this.#stretchForward = db.prepare(`SELECT key ${range} ORDER BY key LIMIT 1 OFFSET ${STRETCH - 1}`).pluck();
-    this.#stretchBackward = db.prepare(`SELECT key ${range} ORDER BY key DESC LIMIT 1 OFFSET ${STRETCH - 1}`).pluck();
-    this.#oldLog = db
-      .prepare('SELECT key FROM journal WHERE ns = ? AND key < ? AND type IS NOT NULL ORDER BY key LIMIT ?')
-      .pluck();
+    this.#stretchForward = db.prepare(`SELECT row ${range} ORDER BY row LIMIT 1 OFFSET ${STRETCH - 1}`).pluck();
+    this.#stretchBackward = db.prepare(`SELECT row ${range} ORDER BY row DESC LIMIT 1 OFFSET ${STRETCH - 1}`).pluck();
+    this.#oldest = db.prepare<unknown[], [number, number]>(`SELECT row, at ${range} ORDER BY row LIMIT @limit`).raw();
     this.#oldIds = db
       .prepare(
-        `SELECT key FROM journal WHERE ns = ? AND type IS NULL AND (key < ? OR key > ?) AND status > 1
+        `SELECT row FROM journal WHERE row > ? AND row < ? AND status > 1 AND ended_at < ?
            AND (state = 0 OR max(coalesce(json_extract(more, '$.blockedUntil'), 0),
                                  coalesce(json_extract(more, '$.keepOutUntil'), 0)) <= ?)
-           AND ended_at < ? ORDER BY key LIMIT ?`,
+         ORDER BY row LIMIT ?`,
       )
       .pluck();
-    this.#remove = db.prepare('DELETE FROM journal WHERE ns = ? AND key = ?');
+    this.#remove = db.prepare('DELETE FROM journal WHERE row = ?');
   }
 
-  read(space: FileSpace, incarnation: string, now: number, query: EventQuery): LogAnswer {
-    const position = (key: string): string =>
-      formatPosition({ store: 'sqlite', namespace: space.name, incarnation, key });
+  read(space: FileSpace, incarnation: string, query: EventQuery): LogAnswer {
+    const [base, end] = [space.id * SPAN, (space.id + 1) * SPAN];
+    const position = (row: number): string =>
+      formatPosition({ store: 'sqlite', namespace: space.name, incarnation, key: String(row % SPAN) });
     const asked = query.backward ? query.before : query.after;
-    const at = asked === undefined ? undefined : keyOf(asked, space.name, incarnation);
-    const isLost = asked !== undefined && (at === undefined || (!query.backward && at < space.prunedThrough));
-    if (isLost) return { outcome: 'lost', oldest: position(space.prunedThrough) };
-    const end = logKeysEnd(Math.max(now, space.writtenAt));
-    const from = query.backward ? START : (at ?? space.prunedThrough);
+    const at = asked === undefined ? undefined : rowOf(asked, space, incarnation);
+    const oldest = base + space.prunedThrough;
+    const isLost = asked !== undefined && (at === undefined || (!query.backward && at < oldest));
+    if (isLost) return { outcome: 'lost', oldest: position(oldest) };
+    const from = query.backward ? base : (at ?? oldest);
     const to = query.backward ? (at ?? end) : end;
-    const bound = isFiltered(query) ? this.#bound(space.id, from, to, query.backward ?? false) : undefined;
+    const bound = isFiltered(query) ? this.#bound(from, to, query.backward ?? false) : undefined;
     const parameters = {
-      ns: space.id,
-      from: query.backward ? (bound === undefined ? from : justBefore(bound)) : from,
-      to: query.backward || bound === undefined ? to : justAfter(bound),
+      from: query.backward && bound !== undefined ? bound - 1 : from,
+      to: query.backward || bound === undefined ? to : bound + 1,
       ...named(query),
       lease: query.leaseId ?? null,
       owner: query.owner ?? null,
@@ -88,22 +85,20 @@ export class SqlLog {
     const page = columns.slice(0, query.limit);
     const rows = page.map((one) => decodeLog(one, space.name, position));
     const isCut = columns.length > query.limit;
-    const reached = isCut
-      ? page.at(-1)?.[0]
-      : (bound ?? (isFiltered(query) ? this.#last(space.id, from, to, query) : page.at(-1)?.[0]));
+    const lastSeen = (): number | undefined => (isFiltered(query) ? this.#last(from, to, query) : page.at(-1)?.[0]);
+    const reached = isCut ? page.at(-1)?.[0] : (bound ?? lastSeen());
     return { outcome: 'rows', rows, next: position(reached ?? at ?? from), more: isCut || bound !== undefined };
   }
 
-  /** The key a filtered call stops at, when there are more rows than it may look at. */
-  #bound(ns: number, from: string, to: string, backward: boolean): string | undefined {
-    return (backward ? this.#stretchBackward : this.#stretchForward).get({ ns, from, to }) as string | undefined;
+  /** The row a filtered call stops at, when there are more rows than it may look at. */
+  #bound(from: number, to: number, backward: boolean): number | undefined {
+    return (backward ? this.#stretchBackward : this.#stretchForward).get({ from, to }) as number | undefined;
   }
 
   /** The last row of the range whether it matched or not: where a filtered reader that saw everything goes on. */
-  #last(ns: number, from: string, to: string, query: EventQuery): string | undefined {
+  #last(from: number, to: number, query: EventQuery): number | undefined {
     const all = {
       ...named({}),
-      ns,
       from,
       to,
       lease: null,
@@ -124,22 +119,19 @@ export class SqlLog {
     order: PruneOrder,
   ): { events: number; ids: number; more: boolean } {
     const { limit } = order;
-    const byAge = timeDigits(Math.max(0, now - order.olderThanMs));
-    const upTo = order.upTo === undefined ? undefined : (keyOf(order.upTo, space.name, incarnation) ?? START);
-    const before = upTo === undefined ? byAge : [byAge, justAfter(upTo)].sort()[0];
-    const old = this.#oldLog.all(space.id, before, limit + 1) as string[];
-    for (const key of old.slice(0, limit)) this.#remove.run(space.id, key);
-    space.prunedThrough = old.slice(0, limit).at(-1) ?? space.prunedThrough;
+    const [base, end] = [space.id * SPAN, (space.id + 1) * SPAN];
+    const upTo = order.upTo === undefined ? end : (rowOf(order.upTo, space, incarnation) ?? base);
+    const rows = this.#oldest.all({ from: base, to: end, limit: limit + 1 });
+    const isOld = ([row, at]: [number, number]): boolean => at < now - order.olderThanMs && row <= upTo;
+    const old = rows.filter(isOld);
+    for (const [row] of old.slice(0, limit)) this.#remove.run(row);
+    const lastGone = old.slice(0, limit).at(-1)?.[0];
+    if (lastGone !== undefined) space.prunedThrough = lastGone - base;
     const endedBefore = now - Math.max(order.olderThanMs, ID_KEEP_MS);
-    const ids = this.#oldIds.all(
-      space.id,
-      timeDigits(Math.max(0, endedBefore)),
-      logKeysEnd(now),
-      now,
-      endedBefore,
-      limit + 1,
-    ) as string[];
-    for (const key of ids.slice(0, limit)) this.#remove.run(space.id, key);
+    const [stays, since] = this.#oldest.get({ from: base, to: end, limit: 1 }) ?? [end, now];
+    const bound = since >= endedBefore ? stays : end; // what came after a row of that time cannot have ended before it
+    const ids = this.#oldIds.all(base, bound, endedBefore, now, limit + 1) as number[];
+    for (const row of ids.slice(0, limit)) this.#remove.run(row);
     return {
       events: Math.min(old.length, limit),
       ids: Math.min(ids.length, limit),
@@ -148,11 +140,11 @@ export class SqlLog {
   }
 }
 
-function keyOf(text: string, namespace: string, incarnation: string): string | undefined {
+function rowOf(text: string, space: FileSpace, incarnation: string): number | undefined {
   const position = parsePosition(text);
   const isHere =
-    position?.store === 'sqlite' && position.namespace === namespace && position.incarnation === incarnation;
-  return isHere ? position.key : undefined;
+    position?.store === 'sqlite' && position.namespace === space.name && position.incarnation === incarnation;
+  return isHere && /^\d{1,13}$/.test(position.key) ? space.id * SPAN + Number(position.key) : undefined;
 }
 
 function named({ resource, prefix }: Pick<EventQuery, 'resource' | 'prefix'>): Record<string, string | null> {
@@ -164,8 +156,3 @@ function isFiltered(query: EventQuery): boolean {
   const { resource, prefix, leaseId, owner, type, since, until } = query;
   return [resource, prefix, leaseId, owner, type, since, until].some((one) => one !== undefined);
 }
-
-const justAfter = (key: string): string => `${key}!`;
-/** A key below `key` and above every other: `~` and digits are the only characters that end a log key. */
-const justBefore = (key: string): string =>
-  key.slice(0, -1) + String.fromCharCode(key.charCodeAt(key.length - 1) - 1) + '~';

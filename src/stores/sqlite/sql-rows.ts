@@ -1,8 +1,7 @@
 // The protocol's rows in SQLite, for one namespace. Reads come from the indexes of standing rows; writes go through as
-// they are made, inside the transaction of the step. A row that stands under several names has the others in
-// `other_name` for as long as it stands.
+// they are made, inside the transaction of the step. The names of subtrees, and all names of a lease but its first, are
+// in `other_name` for as long as it stands; while that is empty, one look-up by name says all.
 import { isLive } from '../../domain/expiry.js';
-import { timeDigits } from '../../domain/ids.js';
 import type { LeaseRow } from '../../domain/lease.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { Part } from '../../domain/part.js';
@@ -12,8 +11,8 @@ import { isRevocable } from '../protocol/govern.js';
 import type { Changed, LogEntry, Rows } from '../protocol/rows.js';
 import { encodeLogMore, encodeType } from './log-codec.js';
 import { decodeRow, encodeMore, encodeParts, encodeState, encodeStatus, type LeaseColumns } from './row-codec.js';
-import { STATE } from './schema.js';
-import { dueRows, isListed } from './due-list.js';
+import { SPAN, STATE } from './schema.js';
+import { dueRows } from './due-list.js';
 import type { FileSpace } from './spaces.js';
 import type { Statements } from './statements.js';
 
@@ -25,8 +24,6 @@ export class SqlRows implements Rows {
   readonly #space: FileSpace;
   readonly #now: number;
   readonly #wall: number;
-  /** The first part of every log key of this step. */
-  readonly #logTime: string;
   /** Reads outside a write transaction leave everything as it is. */
   readonly #mayTidy: boolean;
 
@@ -35,7 +32,6 @@ export class SqlRows implements Rows {
     this.#space = space;
     this.#now = now;
     this.#wall = wall;
-    this.#logTime = timeDigits(now);
     this.#mayTidy = mayTidy;
   }
 
@@ -52,8 +48,8 @@ export class SqlRows implements Rows {
     if (parts.length > 1 || only?.scope !== 'node' || hasOtherNames) {
       return { known: this.find(id), overlapping: this.overlapping(parts) };
     }
-    const names = namesFor(only);
-    const rows = this.#sql.lookUp(names.length).all(ns, id, ns, ...names);
+    // No subtree stands anywhere, so nothing above this name can overlap it.
+    const rows = this.#sql.lookUp.all(ns, id, ns, only.name);
     if (rows.length === 0) return { known: undefined, overlapping: [] };
     const found = new Map<string, LeaseRow>();
     this.#collect(found, rows);
@@ -105,7 +101,7 @@ export class SqlRows implements Rows {
   }
 
   #stopStanding(row: LeaseRow): void {
-    this.#sql.clearState.run(this.#space.id, row.id);
+    this.#sql.clearState.run(this.#rowNumber(row.arrival));
     this.#keepNames(row, STATE.over);
   }
 
@@ -161,12 +157,12 @@ export class SqlRows implements Rows {
     else this.#addAny(row, state, parts, more);
     this.#keepNames(row, state);
     this.#remember(row, state);
-    this.#list(row, state);
   }
 
   /** A grant of one exclusive node on ordinary terms: nearly every one. Fewer values to bind is most of its cost. */
   #addPlain(row: LeaseRow): void {
     this.#sql.addPlain.run(
+      this.#rowNumber(row.arrival),
       this.#space.id,
       row.id,
       row.parts[0]?.name,
@@ -176,13 +172,13 @@ export class SqlRows implements Rows {
       row.acquiredAt,
       row.ttlMs,
       row.content,
-      row.arrival,
       row.skewMs,
     );
   }
 
   #addAny(row: LeaseRow, state: number, parts: string | null, more: string | null): void {
     this.#sql.add.run(
+      this.#rowNumber(row.arrival),
       this.#space.id,
       row.id,
       state,
@@ -196,7 +192,6 @@ export class SqlRows implements Rows {
       row.endedAt ?? null,
       row.ttlMs,
       row.content,
-      row.arrival,
       row.maxRenewals === -1 ? null : row.maxRenewals,
       row.skewMs,
       parts,
@@ -204,10 +199,15 @@ export class SqlRows implements Rows {
     );
   }
 
-  /** A row the sweep has passed already, or will not pass, is listed by whoever writes it. */
-  #list(row: LeaseRow, state: number): void {
+  #rowNumber(arrival: number): number {
+    return this.#space.id * SPAN + arrival;
+  }
+
+  /** A row the sweep has passed may end sooner than its entry says (a ticket that became a short lease): listed anew. */
+  #listAgain(row: LeaseRow, state: number): void {
     const stands = state === STATE.active || state === STATE.pending;
-    if (stands && isListed(this.#space, row.id, this.#now)) this.#sql.addDue.run(this.#space.id, row.expiresAt, row.id);
+    if (!stands || row.arrival > this.#space.sweptTo) return;
+    this.#sql.addDue.run(this.#space.id, row.expiresAt, this.#rowNumber(row.arrival));
   }
 
   /** Only what is active: it is what its holder will name next, to renew or to end it. */
@@ -222,26 +222,17 @@ export class SqlRows implements Rows {
   }
 
   save(row: LeaseRow, changed: Changed): void {
-    const { id } = this.#space;
+    const number = this.#rowNumber(row.arrival);
     const state = encodeState(row);
     const lastRequest = row.lastRequest ?? null;
     this.#remember(row, state);
     if (changed === 'renewed') {
-      this.#sql.saveRenewed.run(
-        row.expiresAt,
-        row.renewedAt,
-        row.ttlMs,
-        row.renewals,
-        row.skewMs,
-        lastRequest,
-        id,
-        row.id,
-      );
+      this.#sql.saveRenewed.run(row.expiresAt, row.renewedAt, row.ttlMs, row.renewals, row.skewMs, lastRequest, number);
       return;
     }
     if (changed === 'ended') {
       const endedAt = row.endedAt ?? null;
-      this.#sql.saveEnded.run(state, encodeStatus(row.status), endedAt, lastRequest, encodeMore(row), id, row.id);
+      this.#sql.saveEnded.run(state, encodeStatus(row.status), endedAt, lastRequest, encodeMore(row), number);
     } else {
       this.#sql.saveWhole.run(
         state,
@@ -258,26 +249,28 @@ export class SqlRows implements Rows {
         lastRequest,
         encodeParts(row),
         encodeMore(row),
-        id,
-        row.id,
+        number,
       );
-      this.#list(row, state);
+      this.#listAgain(row, state);
     }
     this.#keepNames(row, state);
   }
 
   #keepNames(row: LeaseRow, state: number): void {
-    if (row.parts.length < 2) return;
+    const only = row.parts[0];
+    if (row.parts.length < 2 && only?.scope !== 'subtree') return;
     this.#space.hasOtherNames = true;
     const statement = state === STATE.over ? this.#sql.dropName : this.#sql.addName;
-    for (const part of row.parts.slice(1)) statement.run(this.#space.id, part.name, row.id);
+    for (const [i, part] of row.parts.entries()) {
+      if (i > 0 || part.scope === 'subtree') statement.run(this.#space.id, part.name, this.#rowNumber(row.arrival));
+    }
   }
 
   log(entry: LogEntry): void {
     const space = this.#space;
     if (!space.settings.keep_history) return;
     space.arrival += 1;
-    const key = `${this.#logTime}~${timeDigits(space.arrival)}`;
+    const number = this.#rowNumber(space.arrival);
     const more = encodeLogMore(entry);
     const [name, owner, epoch, lease] = [
       entry.resource ?? null,
@@ -290,11 +283,11 @@ export class SqlRows implements Rows {
     const { id } = space;
     const [now, wall] = [this.#now, this.#wall];
     if (more === null && space.tickets === 0) {
-      this.#sql.logPlain.run(id, key, name, owner, epoch, type, now, wall, lease, space.epoch, data);
+      this.#sql.logPlain.run(number, id, name, owner, epoch, type, now, wall, lease, space.epoch, data);
       return;
     }
     const tickets = space.tickets === 0 ? null : space.tickets;
-    this.#sql.log.run(id, key, name, owner, epoch, type, now, wall, lease, space.epoch, tickets, more, data);
+    this.#sql.log.run(number, id, name, owner, epoch, type, now, wall, lease, space.epoch, tickets, more, data);
   }
 }
 

@@ -61,7 +61,7 @@ export class SqliteFile {
       const { clock, spaces } = this;
       const machineNow = nowBy(this.anchor, clock);
       const wall = clock.wall();
-      const space = spaces.load(namespace, machineNow) ?? spaces.create(namespace, machineNow, firstEpoch(this.anchor));
+      const space = spaces.load(namespace) ?? spaces.create(namespace, machineNow, firstEpoch(this.anchor));
       const now = Math.max(machineNow, space.writtenAt);
       space.writtenAt = now;
       const rows = new SqlRows(this.sql, space, now, wall, true);
@@ -79,7 +79,7 @@ export class SqliteFile {
       this.sql.beginRead.run();
       try {
         const machineNow = nowBy(this.anchor, this.clock);
-        const space = this.spaces.load(namespace, machineNow) ?? emptySpace(namespace, firstEpoch(this.anchor));
+        const space = this.spaces.load(namespace) ?? emptySpace(namespace, firstEpoch(this.anchor));
         const now = Math.max(machineNow, space.writtenAt);
         const rows = new SqlRows(this.sql, space, now, this.clock.wall(), false);
         return act({ now, space, rows });

@@ -80,7 +80,7 @@ export class SqliteStore implements port.Store {
     const { sql, spaces } = this.#file;
     return this.#step((step) => {
       checkLimit(order.limit);
-      const isCaughtUp = listUnlisted(sql, step.space, step.now);
+      const isCaughtUp = listUnlisted(sql, step.space);
       const swept = sweep(step, order);
       spaces.save(step.space);
       const nextAt = nextDue(sql, step.space);
@@ -197,8 +197,8 @@ export class SqliteStore implements port.Store {
     }));
   }
 
-  #readLog({ now, space }: Look, query: EventQuery): LogAnswer {
-    return this.#file.log.read(space, this.#file.anchor.incarnation, now, query);
+  #readLog({ space }: Look, query: EventQuery): LogAnswer {
+    return this.#file.log.read(space, this.#file.anchor.incarnation, query);
   }
 
   #reply(now: number, settingsVersion: number): port.Reply {

@@ -5,7 +5,9 @@ import { LEASE_COLUMNS, type LeaseColumns } from './row-codec.js';
 
 type Get = Statement<unknown[], LeaseColumns>;
 /** When to look, the row, and when it expires if it stands. */
-export type DueColumns = [at: number | null, key: string, expiresAt: number | null];
+export type DueColumns = [at: number | null, row: number, expiresAt: number | null];
+
+const BY_ID = 'journal INDEXED BY journal_by_id WHERE ns = ? AND id = ? AND status IS NOT NULL';
 
 export class Statements {
   readonly begin: Statement;
@@ -14,6 +16,9 @@ export class Statements {
   readonly rollback: Statement;
   readonly dataVersion: Statement;
   readonly find: Get;
+  /** A row by its id, and the rows that stand on one name: one question instead of two. */
+  readonly lookUp: Get;
+  readonly byRow: Get;
   readonly add: Statement;
   readonly addPlain: Statement;
   readonly saveEnded: Statement;
@@ -37,12 +42,12 @@ export class Statements {
   readonly below: Get;
   readonly belowOther: Get;
   readonly lastLog: Statement;
+  readonly lastRow: Statement;
   readonly space: Statement;
   readonly addSpace: Statement;
   readonly saveSpace: Statement;
 
   readonly #db: Database;
-  readonly #lookUp: Get[] = [];
   readonly #byNames: Get[] = [];
   readonly #byOtherNames: Get[] = [];
 
@@ -56,63 +61,68 @@ export class Statements {
     this.commit = plain('COMMIT');
     this.rollback = plain('ROLLBACK');
     this.dataVersion = plain('PRAGMA data_version').pluck();
-    this.find = rows(`SELECT ${LEASE_COLUMNS} FROM journal WHERE ns = ? AND key = ?`);
-    this.findStanding = rows(`SELECT ${LEASE_COLUMNS} FROM journal WHERE ns = ? AND key = ? AND state > 0`);
+    this.find = rows(`SELECT ${LEASE_COLUMNS} FROM ${BY_ID}`);
+    this.lookUp = rows(
+      `SELECT ${LEASE_COLUMNS} FROM ${BY_ID}
+       UNION ALL
+       SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_by_name WHERE ns = ? AND name = ? AND state > 0`,
+    );
+    this.byRow = rows(`SELECT ${LEASE_COLUMNS} FROM journal WHERE row = ?`);
+    this.findStanding = rows(`SELECT ${LEASE_COLUMNS} FROM ${BY_ID} AND state > 0`);
     this.add = plain(
-      `INSERT INTO journal (ns, key, state, name, owner, epoch, status, expires_at, acquired_at, renewed_at, ended_at,
-         ttl_ms, content, arrival, max_renewals, skew_ms, parts, more)
+      `INSERT INTO journal (row, ns, id, state, name, owner, epoch, status, expires_at, acquired_at, renewed_at, ended_at,
+         ttl_ms, content, max_renewals, skew_ms, parts, more)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.addPlain = plain(
-      `INSERT INTO journal (ns, key, state, name, owner, epoch, status, expires_at, acquired_at, ttl_ms, content, arrival,
-         skew_ms)
-       VALUES (?, ?, 1, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO journal (row, ns, id, state, name, owner, epoch, status, expires_at, acquired_at, ttl_ms, content, skew_ms)
+       VALUES (?, ?, ?, 1, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
     );
     this.saveEnded = plain(
-      'UPDATE journal SET state = ?, status = ?, ended_at = ?, last_request = ?, more = ? WHERE ns = ? AND key = ?',
+      'UPDATE journal SET state = ?, status = ?, ended_at = ?, last_request = ?, more = ? WHERE row = ?',
     );
     this.saveRenewed = plain(
       `UPDATE journal SET expires_at = ?, renewed_at = ?, ttl_ms = ?, renewals = ?, skew_ms = ?, last_request = ?
-       WHERE ns = ? AND key = ?`,
+       WHERE row = ?`,
     );
     this.saveWhole = plain(
       `UPDATE journal SET state = ?, owner = ?, epoch = ?, status = ?, expires_at = ?, acquired_at = ?, renewed_at = ?,
          ended_at = ?, ttl_ms = ?, renewals = ?, skew_ms = ?, last_request = ?, parts = ?, more = ?
-       WHERE ns = ? AND key = ?`,
+       WHERE row = ?`,
     );
-    this.clearState = plain('UPDATE journal SET state = 0 WHERE ns = ? AND key = ?');
-    this.addName = plain('INSERT OR IGNORE INTO other_name (ns, name, key) VALUES (?, ?, ?)');
-    this.dropName = plain('DELETE FROM other_name WHERE ns = ? AND name = ? AND key = ?');
+    this.clearState = plain('UPDATE journal SET state = 0 WHERE row = ?');
+    this.addName = plain('INSERT OR IGNORE INTO other_name (ns, name, row) VALUES (?, ?, ?)');
+    this.dropName = plain('DELETE FROM other_name WHERE ns = ? AND name = ? AND row = ?');
     this.anyOtherName = plain('SELECT 1 FROM other_name WHERE ns = ? LIMIT 1');
     this.log = plain(
-      `INSERT INTO journal (ns, key, state, name, owner, epoch, type, at, wall_at, lease, counter, tickets, more, data)
+      `INSERT INTO journal (row, ns, state, name, owner, epoch, type, at, wall_at, id, counter, tickets, more, data)
        VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.deadTickets = rows(
       `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_waiting
-       WHERE ns = ? AND state = 2 AND expires_at <= ? ORDER BY arrival LIMIT ?`,
+       WHERE ns = ? AND state = 2 AND expires_at <= ? ORDER BY row LIMIT ?`,
     );
     this.waiting = rows(
-      `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_waiting WHERE ns = ? AND state = 2 ORDER BY arrival LIMIT ?`,
+      `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_waiting WHERE ns = ? AND state = 2 ORDER BY row LIMIT ?`,
     );
-    this.addDue = plain('INSERT OR IGNORE INTO due (ns, at, key) VALUES (?, ?, ?)');
-    this.dropDue = plain('DELETE FROM due WHERE ns = ? AND at = ? AND key = ?');
+    this.addDue = plain('INSERT OR IGNORE INTO due (ns, at, row) VALUES (?, ?, ?)');
+    this.dropDue = plain('DELETE FROM due WHERE ns = ? AND at = ? AND row = ?');
     this.logPlain = plain(
-      `INSERT INTO journal (ns, key, state, name, owner, epoch, type, at, wall_at, lease, counter, data)
+      `INSERT INTO journal (row, ns, state, name, owner, epoch, type, at, wall_at, id, counter, data)
        VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.due = db
       .prepare<unknown[], DueColumns>(
-        `SELECT d.at, d.key, CASE WHEN j.state IN (1, 2) THEN j.expires_at END
-       FROM due d LEFT JOIN journal j ON j.ns = d.ns AND j.key = d.key
-       WHERE d.ns = ? AND d.at <= ? ORDER BY d.at, d.key LIMIT ?`,
+        `SELECT d.at, d.row, CASE WHEN j.state IN (1, 2) THEN j.expires_at END
+         FROM due d LEFT JOIN journal j ON j.row = d.row
+         WHERE d.ns = ? AND d.at <= ? ORDER BY d.at, d.row LIMIT ?`,
       )
       .raw();
     this.nextDue = plain('SELECT at FROM due WHERE ns = ? ORDER BY at LIMIT 1').pluck();
     this.unlisted = db
       .prepare<unknown[], DueColumns>(
-        `SELECT CASE WHEN state IN (1, 2) THEN expires_at END, key, NULL FROM journal
-       WHERE ns = ? AND key > ? AND key < ? AND type IS NULL ORDER BY key LIMIT ?`,
+        `SELECT CASE WHEN state IN (1, 2) THEN expires_at END, row, NULL FROM journal
+         WHERE row > ? AND row < ? AND type IS NULL ORDER BY row LIMIT ?`,
       )
       .raw();
     this.byOwner = rows(
@@ -124,33 +134,22 @@ export class Statements {
        WHERE ns = ? AND name >= ? AND name < ? AND state > 0 LIMIT ?`,
     );
     this.belowOther = rows(
-      `SELECT ${columns} FROM other_name o JOIN journal j ON j.ns = o.ns AND j.key = o.key
+      `SELECT ${columns} FROM other_name o JOIN journal j ON j.row = o.row
        WHERE o.ns = ? AND o.name >= ? AND o.name < ? LIMIT ?`,
     );
     this.lastLog = plain(
-      'SELECT key, at, counter, tickets FROM journal WHERE ns = ? AND key < ? AND type IS NOT NULL ORDER BY key DESC LIMIT 1',
+      'SELECT row, at, counter, tickets FROM journal WHERE row > ? AND row < ? AND type IS NOT NULL ORDER BY row DESC LIMIT 1',
     );
+    this.lastRow = plain('SELECT row FROM journal WHERE row > ? AND row < ? ORDER BY row DESC LIMIT 1').pluck();
     this.space = plain('SELECT * FROM namespace WHERE name = ?');
     this.addSpace = plain(
       `INSERT INTO namespace (name, seq, epoch, tickets, written_at, settings, settings_version, pruned_through, swept_to)
-       VALUES (?, 0, ?, 0, ?, '{}', 1, '0', '0')`,
+       VALUES (?, 0, ?, 0, ?, '{}', 1, 0, 0)`,
     );
     this.saveSpace = plain(
       `UPDATE namespace SET seq = ?, epoch = ?, tickets = ?, written_at = ?, settings = ?, settings_version = ?,
          pruned_through = ?, swept_to = ? WHERE id = ?`,
     );
-  }
-
-  /** A row by its id, and the rows whose first name is one of `count` names: one question instead of two. */
-  lookUp(count: number): Get {
-    return (this.#lookUp[count] ??= this.#db
-      .prepare<unknown[], LeaseColumns>(
-        `SELECT ${LEASE_COLUMNS} FROM journal WHERE ns = ? AND key = ?
-         UNION ALL
-         SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_by_name
-         WHERE ns = ? AND name IN (${marks(count)}) AND state > 0`,
-      )
-      .raw());
   }
 
   /** Rows whose first name is one of `count` names. Prepared once per count. */
@@ -163,11 +162,11 @@ export class Statements {
       .raw());
   }
 
-  /** Rows that have one of `count` names as another than their first. */
+  /** Rows that have one of `count` names as a subtree, or as another than their first. */
   byOtherNames(count: number): Get {
     return (this.#byOtherNames[count] ??= this.#db
       .prepare<unknown[], LeaseColumns>(
-        `SELECT ${prefixed('j')} FROM other_name o JOIN journal j ON j.ns = o.ns AND j.key = o.key
+        `SELECT ${prefixed('j')} FROM other_name o JOIN journal j ON j.row = o.row
          WHERE o.ns = ? AND o.name IN (${marks(count)})`,
       )
       .raw());

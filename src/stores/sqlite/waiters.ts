@@ -78,12 +78,12 @@ export class Waiters {
   #freedByOthers({ now, space, rows }: Look): string[] {
     const { incarnation } = this.#file.anchor;
     if (this.#seen === undefined || !space.settings.keep_history) {
-      this.#seen = this.#end(space, incarnation, now);
+      this.#seen = this.#end(space, incarnation);
       return [...this.#tickets];
     }
-    const answer = this.#file.log.read(space, incarnation, now, { after: this.#seen, limit: LIMITS.rowsPerStep });
+    const answer = this.#file.log.read(space, incarnation, { after: this.#seen, limit: LIMITS.rowsPerStep });
     if (answer.outcome === 'lost' || answer.more) {
-      this.#seen = this.#end(space, incarnation, now);
+      this.#seen = this.#end(space, incarnation);
       return [...this.#tickets];
     }
     this.#seen = answer.next;
@@ -93,8 +93,8 @@ export class Waiters {
     return woken.filter((id) => this.#tickets.has(id));
   }
 
-  #end(space: Look['space'], incarnation: string, now: number): string | undefined {
-    const last = this.#file.log.read(space, incarnation, now, { backward: true, limit: 1 });
+  #end(space: Look['space'], incarnation: string): string | undefined {
+    const last = this.#file.log.read(space, incarnation, { backward: true, limit: 1 });
     return last.outcome === 'rows' ? (last.rows[0]?.id ?? last.next) : undefined;
   }
 }
