@@ -17,7 +17,7 @@ import type { FileSpace } from './spaces.js';
 import type { Statements } from './statements.js';
 
 const NO_LIMIT = -1;
-const MOST_RECENT = 4_096;
+const MOST_RECENT = 16_384;
 
 export class SqlRows implements Rows {
   readonly #sql: Statements;
@@ -39,7 +39,10 @@ export class SqlRows implements Rows {
     const recent = this.#space.recent.get(id);
     if (recent) return recent;
     const columns = this.#sql.find.get(this.#space.id, id);
-    return columns && decodeRow(columns);
+    if (columns === undefined) return undefined;
+    const row = decodeRow(columns);
+    this.#remember(row, encodeState(row));
+    return row;
   }
 
   lookUp(id: string, parts: readonly Part[]): { known: LeaseRow | undefined; overlapping: LeaseRow[] } {
@@ -223,16 +226,17 @@ export class SqlRows implements Rows {
 
   save(row: LeaseRow, changed: Changed): void {
     const number = this.#rowNumber(row.arrival);
-    const state = encodeState(row);
     const lastRequest = row.lastRequest ?? null;
-    this.#remember(row, state);
     if (changed === 'renewed') {
       this.#sql.saveRenewed.run(row.expiresAt, row.renewedAt, row.ttlMs, row.renewals, row.skewMs, lastRequest, number);
       return;
     }
+    const state = encodeState(row);
+    this.#remember(row, state);
     if (changed === 'ended') {
-      const endedAt = row.endedAt ?? null;
-      this.#sql.saveEnded.run(state, encodeStatus(row.status), endedAt, lastRequest, encodeMore(row), number);
+      const [status, endedAt, more] = [encodeStatus(row.status), row.endedAt ?? null, encodeMore(row)];
+      if (more === null) this.#sql.saveEndedPlain.run(status, endedAt, lastRequest, number);
+      else this.#sql.saveEnded.run(state, status, endedAt, lastRequest, more, number);
     } else {
       this.#sql.saveWhole.run(
         state,

@@ -22,6 +22,7 @@ export class Statements {
   readonly add: Statement;
   readonly addPlain: Statement;
   readonly saveEnded: Statement;
+  readonly saveEndedPlain: Statement;
   readonly saveRenewed: Statement;
   readonly saveWhole: Statement;
   readonly clearState: Statement;
@@ -80,6 +81,9 @@ export class Statements {
     );
     this.saveEnded = plain(
       'UPDATE journal SET state = ?, status = ?, ended_at = ?, last_request = ?, more = ? WHERE row = ?',
+    );
+    this.saveEndedPlain = plain(
+      'UPDATE journal SET state = 0, status = ?, ended_at = ?, last_request = ?, more = NULL WHERE row = ?',
     );
     this.saveRenewed = plain(
       `UPDATE journal SET expires_at = ?, renewed_at = ?, ttl_ms = ?, renewals = ?, skew_ms = ?, last_request = ?
