@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Driver from 'better-sqlite3';
-import { makeId, systemClock } from '../dist/index.js';
-import { Batching } from '../dist/stores/batching.js';
+import { Batching, makeId, systemClock } from '../dist/index.js';
 import { Checkpointer } from '../dist/stores/sqlite/checkpointer.js';
 import { openSqlite } from '../dist/stores/sqlite/index.js';
 import { alternate, row } from './measure.mjs';
@@ -221,7 +220,7 @@ async function renewals(bench) {
   const oneByOne = async () => {
     for (const lease of leases) await bench.store.renew([request(lease)]);
   };
-  const [singleMs, togetherMs] = await alternate(5, [oneByOne, together]);
+  const [singleMs, togetherMs] = await alternate(11, [oneByOne, together]);
   await Promise.all(
     leases.map(({ id, epoch }) => bench.batching.end({ id, epoch, requestId: 'done', why: 'released' })),
   );

@@ -1,5 +1,6 @@
 // The public face of holdfast: re-exports only.
 export type { Clock, TimerHandle } from './domain/clock.js';
+export { formatDuration, parseDuration, type Duration } from './domain/duration.js';
 export { LeaseError, type LeaseErrorCode } from './domain/errors.js';
 export { toEvent, type LeaseEvent, type LogRow } from './domain/events.js';
 export { makeId } from './domain/ids.js';
@@ -14,5 +15,6 @@ export type {
   RenewRequest,
   RevokeOrder,
 } from './domain/requests.js';
+export { Batching, type Answered } from './stores/batching.js';
 export type * from './stores/store.js';
 export { systemClock } from './system-clock.js';

@@ -78,6 +78,7 @@ const importRules: readonly ImportRule[] = [
     where: 'index.ts',
     mayImport: [
       ...core,
+      'stores/batching.ts',
       'connect.ts',
       'holdfast.ts',
       'system-clock.ts',
