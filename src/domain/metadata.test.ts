@@ -35,11 +35,16 @@ describe('plain JSON', () => {
     expect(check({ x: twice, y: [twice, twice] })).toBe('{"x":{"a":1},"y":[{"a":1},{"a":1}]}');
   });
 
+  test('a key named toJSON is data like any other, unless it is a function', () => {
+    expect(check({ toJSON: 1 })).toBe('{"toJSON":1}');
+  });
+
   test('whatever passes reads back equal', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
-        const text = checkJson(value, 'metadata', 1e6);
-        expect(JSON.parse(text ?? '')).toEqual(JSON.parse(JSON.stringify(value)));
+        const plain = JSON.stringify(value);
+        fc.pre(!plain.includes('"__proto__":'));
+        expect(JSON.parse(checkJson(value, 'metadata', 1e6) ?? '')).toEqual(JSON.parse(plain));
       }),
     );
   });
@@ -59,8 +64,6 @@ describe('what JSON does not have', () => {
     ['a Buffer', Buffer.from('a'), TO_JSON],
     ['a function', { f: () => 1 }, /holds a function/],
     ['its own toJSON', { toJSON: () => 1 }, TO_JSON],
-    ['a toJSON that is no function', { a: [{ toJSON: 1 }] }, TO_JSON],
-    ['a toJSON that is nothing', { toJSON: undefined }, TO_JSON],
     ['a toJSON nobody sees', Object.defineProperty({}, 'toJSON', { value: () => 1 }), TO_JSON],
     ['an inherited toJSON', Object.create({ toJSON: () => 1 }), TO_JSON],
     ['a list with toJSON', Object.assign([1], { toJSON: () => 1 }), TO_JSON],

@@ -23,7 +23,8 @@ function checkShape(value: unknown, what: string, depth: number, above: Set<obje
   if (typeof value !== 'object') throw invalid(`${what} holds a ${typeof value}: only plain JSON is kept`);
   if (above.has(value)) throw invalid(`${what} is cyclic: only plain JSON is kept`);
   above.add(value);
-  if ('toJSON' in value) throw invalid(`${what} holds an object with toJSON: only plain JSON is kept`);
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function')
+    throw invalid(`${what} holds an object with toJSON: only plain JSON is kept`);
   if (Array.isArray(value)) {
     for (const item of value) checkShape(item, what, depth + 1, above);
   } else {
