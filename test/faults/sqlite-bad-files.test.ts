@@ -101,6 +101,24 @@ describe('where the file is', () => {
     await again.close();
   });
 
+  test('a full disk says so, where this user may mount a small one', async (context) => {
+    const disk = join(folder.path, 'disk');
+    mkdirSync(disk);
+    if (!mountSmallDisk(disk)) context.skip('mounting a file system is not allowed here');
+    try {
+      const path = join(disk, 'leases.db');
+      const store = await openSqlite(`sqlite:${path}`, { clock });
+      const kept = await grant(store, clock, 'kept');
+      await store.close();
+      expect(runProbe('exec "$1" "$2" "$3" fill', path)).toMatch(/^STORE_UNAVAILABLE true the disk .* is full/);
+      const again = await openSqlite(`sqlite:${path}`, { clock });
+      expect((await again.get([kept.id])).items[0]?.status).toBe('active');
+      await again.close();
+    } finally {
+      execFileSync('umount', [disk]);
+    }
+  });
+
   test('S13: network file systems are recognised by their number, signed or not', () => {
     expect(networkFileSystem(0x6969)).toBe('NFS');
     expect(networkFileSystem(0xff534d42 | 0)).toBe('CIFS');
@@ -134,6 +152,15 @@ function runProbe(shell: string, path: string): string {
 /** A root user passes every permission check, so the probe gives its rights up first. */
 function openAsNobody(path: string): string {
   return runProbe('exec "$1" "$2" "$3" nobody', path);
+}
+
+function mountSmallDisk(path: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** No file may grow past 600 KiB: to SQLite that is a disk that takes no more. */
