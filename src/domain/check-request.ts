@@ -13,6 +13,7 @@ import { byteLength, checkName } from './resource-name.js';
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const PLAIN = /^[\x20-\x7e]*$/;
 const REQUEST_ID = /^[\x21-\x7e]{1,64}$/;
+const CHANGES: ReadonlySet<unknown> = new Set(['delegate', 'resume', 'downgrade']);
 const NAMESPACE = /^[A-Za-z0-9._-]{1,64}$/;
 
 export function checkNamespace(namespace: unknown): string {
@@ -107,6 +108,8 @@ export function checkEnd(request: EndRequest): void {
 
 export function checkChange(request: ChangeRequest): void {
   checkAuthority(request);
+  if (!CHANGES.has(request.kind))
+    throw invalid(`a change is delegate, resume or downgrade, got ${shown(request.kind)}`);
   if (request.kind !== 'downgrade') checkOwner(request.toOwner);
 }
 
@@ -135,13 +138,33 @@ export function checkRevoke(order: RevokeOrder): void {
   if (!Number.isSafeInteger(order.upToEpoch)) throw invalid(`not an epoch: ${shown(order.upToEpoch)}`);
 }
 
+export function checkFailTicket<T extends { id: string; cycle: readonly string[] }>(order: T): T {
+  checkId(order.id);
+  const cycle: unknown = order.cycle;
+  if (!Array.isArray(cycle) || cycle.length > LIMITS.rowsPerStep) {
+    throw invalid(`a cycle is a list of at most ${LIMITS.rowsPerStep} ticket ids`);
+  }
+  cycle.forEach(checkId);
+  return order;
+}
+
 export function checkBatch(items: readonly object[]): void {
   if (items.length > LIMITS.batchItems) {
     throw invalid(`a batch has at most ${LIMITS.batchItems} items, got ${items.length}: split it`);
   }
-  const parts = items.reduce((sum, item) => sum + ((item as { parts?: readonly Part[] }).parts?.length ?? 1), 0);
+  const parts = items.reduce((sum, item) => sum + partCount(item), 0);
   if (parts > LIMITS.batchParts)
     throw invalid(`a batch has at most ${LIMITS.batchParts} parts, got ${parts}: split it`);
+}
+
+function partCount(item: unknown): number {
+  const { parts } = (item ?? {}) as { parts?: readonly Part[] };
+  return Array.isArray(parts) ? parts.length : 1;
+}
+
+/** An item of a list that is no object at all fails alone, like any other bad one. */
+export function checkItem(item: unknown): void {
+  if (typeof item !== 'object' || item === null) throw invalid(`an item of a list is an object, got ${shown(item)}`);
 }
 
 export function checkLimit(limit: unknown): number {

@@ -2,7 +2,7 @@
 // live ticket ahead of it (counted as if granted). Pure: the store hands in every row whose names overlap the request's
 // (more is harmless), the verdict says what stands in the way, and `refusalFor` turns it into facts for the caller.
 import { blocksOf, type Block } from './blocks.js';
-import { conflicts, inTheWay, type Standing } from './conflict.js';
+import { conflicts, fits, inTheWay, type Standing } from './conflict.js';
 import { isLive, isWaiting } from './expiry.js';
 import { leaseAt, type Lease, type LeaseRow } from './lease.js';
 import { LIMITS } from './limits.js';
@@ -42,11 +42,21 @@ export interface Verdict {
   readonly limited: boolean;
   readonly blocks: readonly Block[];
   readonly tickets: readonly LeaseRow[];
+  /** Those of the leases, blocks and tickets that only fill a limit: it is enough that one of them goes. */
+  readonly byLimit: ReadonlySet<LeaseRow | Block>;
   /** Q4: one of the leases in the way is the requester's own. */
   readonly ownLease: boolean;
 }
 
-const FREE: Verdict = { free: true, leases: [], limited: false, blocks: [], tickets: [], ownLease: false };
+const FREE: Verdict = {
+  free: true,
+  leases: [],
+  limited: false,
+  blocks: [],
+  tickets: [],
+  byLimit: new Set(),
+  ownLease: false,
+};
 
 type Obstacle = Standing & { readonly lease?: LeaseRow; readonly ticket?: LeaseRow; readonly block?: Block };
 
@@ -69,8 +79,14 @@ export function decide(claim: Claim, overlapping: readonly LeaseRow[], now: numb
     limited: leases.length > 0 && !direct.some((one) => one.lease),
     blocks: all.flatMap((one) => one.block ?? []),
     tickets: all.flatMap((one) => one.ticket ?? []).sort(comparePlaces),
-    ownLease: leases.some((lease) => claim.heldRows.some((held) => held.id === lease.id)),
+    byLimit: new Set(byLimit.flatMap((one) => one.lease ?? one.block ?? one.ticket ?? [])),
+    ownLease: !fits(claim.parts, ownStanding(claim, now)),
   };
+}
+
+/** Q4: what the requester's own leases block by themselves. A limit that others fill too may yet have room. */
+function ownStanding(claim: Claim, now: number): LeaseRow[] {
+  return claim.heldRows.filter((row) => row.id !== claim.replaces && isLive(row, now));
 }
 
 /** A live ticket ahead counts, unless it waits for a lease the request is holding: that one must go first anyway. */
@@ -87,18 +103,21 @@ export function mayWaitFor(ticket: Standing, lease: Standing): boolean {
 }
 
 export function refusalFor(verdict: Verdict, now: number): StoreRefusal {
-  const ends = [
-    ...verdict.leases.map((lease) => lease.expiresAt),
-    ...verdict.blocks.map((block) => block.until),
-    ...verdict.tickets.map((ticket) => ticket.expiresAt),
-  ];
   return {
     reason: reasonFor(verdict),
     holders: verdict.leases.slice(0, LIMITS.holdersInRefusal).map((lease) => leaseAt(lease, now)),
     holderCount: verdict.leases.length,
     queueLength: verdict.tickets.length,
-    retryAfterMs: Math.max(1, Math.min(...ends) - now),
+    retryAfterMs: Math.max(1, earliestEnd(verdict) - now),
   };
+}
+
+function earliestEnd({ leases, blocks, tickets }: Verdict): number {
+  let earliest = Infinity;
+  for (const { expiresAt } of leases) earliest = Math.min(earliest, expiresAt);
+  for (const { until } of blocks) earliest = Math.min(earliest, until);
+  for (const { expiresAt } of tickets) earliest = Math.min(earliest, expiresAt);
+  return earliest;
 }
 
 function reasonFor(verdict: Verdict): RefusalReason {
@@ -119,7 +138,7 @@ export function rivalUpgrade(
   if (!own) return undefined;
   for (const rival of [...overlapping].sort(comparePlaces)) {
     if (rival.id === claim.id || rival.upgrades === undefined || !isWaiting(rival, now)) continue;
-    const theirs = verdict.leases.find((lease) => lease.id === rival.upgrades);
+    const theirs = rival.upgrades === own.id ? own : verdict.leases.find((lease) => lease.id === rival.upgrades);
     if (!theirs || !mayWaitFor(rival, own)) continue;
     const resource = claim.parts[0]?.name ?? '';
     return [

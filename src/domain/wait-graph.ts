@@ -1,5 +1,8 @@
 // The wait-for graph (Q4): who waits for whom, from one snapshot, and the search for a cycle in it. Nodes are tickets.
 // T waits for U if a lease that U's requester holds is in T's way, or if U itself is a ticket ahead in T's way.
+//
+// Obstacles that conflict must all go; of those that fill up a limit, one is enough. So a cycle is a deadlock only among
+// tickets that are stuck: a stuck one waits for something a stuck one has, or every place under its limit is with one.
 
 export interface WaitingTicket {
   readonly id: string;
@@ -9,8 +12,16 @@ export interface WaitingTicket {
   readonly arrival: number;
   /** Leases the requester holds, the one it upgrades included. */
   readonly holding: readonly string[];
-  readonly waitsForLeases: readonly { readonly id: string; readonly owner: string; readonly resource: string }[];
+  readonly waitsForLeases: readonly WaitedLease[];
   readonly waitsForTickets: readonly string[];
+  /** A full limit: it is enough that one of these goes. */
+  readonly waitsForOneOf?: { readonly leases: readonly WaitedLease[]; readonly tickets: readonly string[] } | undefined;
+}
+
+export interface WaitedLease {
+  readonly id: string;
+  readonly owner: string;
+  readonly resource: string;
 }
 
 /** One step of a cycle: `owner` waits with `ticketId` for `resource`, which `heldBy` has or is queued for. */
@@ -25,13 +36,14 @@ export interface WaitGraph {
   readonly tickets: readonly WaitingTicket[];
 }
 
-/** Every cycle that can be found by walking from each ticket once; each ticket appears in at most one of them. */
+/** Every cycle that can be found by walking from each stuck ticket once; each appears in at most one of them. */
 export function findCycles(graph: WaitGraph): WaitingTicket[][] {
-  const byId = new Map(graph.tickets.map((ticket) => [ticket.id, ticket]));
-  const edges = edgesOf(graph);
+  const stuck = stuckTickets(graph);
+  const byId = new Map(stuck.map((ticket) => [ticket.id, ticket]));
+  const edges = edgesOf({ tickets: stuck });
   const cycles: WaitingTicket[][] = [];
   const done = new Set<string>();
-  for (const start of graph.tickets) {
+  for (const start of stuck) {
     if (done.has(start.id)) continue;
     const cycle = walk(start.id, edges, done);
     if (cycle) cycles.push(cycle.map((id) => byId.get(id) as WaitingTicket));
@@ -65,26 +77,57 @@ function walk(start: string, edges: ReadonlyMap<string, string[]>, done: Set<str
   return found;
 }
 
-function edgesOf(graph: WaitGraph): Map<string, string[]> {
+/** What is left when every ticket that somebody may yet let through has been let through, again and again. */
+function stuckTickets(graph: WaitGraph): WaitingTicket[] {
+  let stuck = [...graph.tickets];
+  for (;;) {
+    const holders = holdersOf(stuck);
+    const waiting = new Set(stuck.map((ticket) => ticket.id));
+    const stays = stuck.filter((ticket) => isStuck(ticket, holders, waiting));
+    if (stays.length === stuck.length) return stays;
+    stuck = stays;
+  }
+}
+
+type Holders = ReadonlyMap<string, readonly string[]>;
+
+function isStuck(ticket: WaitingTicket, holders: Holders, waiting: ReadonlySet<string>): boolean {
+  const isHeld = ({ id }: WaitedLease): boolean => (holders.get(id) ?? []).some((by) => by !== ticket.id);
+  const isQueued = (id: string): boolean => id !== ticket.id && waiting.has(id);
+  if (ticket.waitsForLeases.some(isHeld) || ticket.waitsForTickets.some(isQueued)) return true;
+  const { leases = [], tickets = [] } = ticket.waitsForOneOf ?? {};
+  return leases.length + tickets.length > 0 && leases.every(isHeld) && tickets.every(isQueued);
+}
+
+/** Which tickets' requesters hold each lease. */
+function holdersOf(tickets: readonly WaitingTicket[]): Map<string, string[]> {
   const holders = new Map<string, string[]>();
-  for (const ticket of graph.tickets) {
+  for (const ticket of tickets) {
     for (const lease of ticket.holding) holders.set(lease, [...(holders.get(lease) ?? []), ticket.id]);
   }
+  return holders;
+}
+
+function edgesOf(graph: WaitGraph): Map<string, string[]> {
+  const holders = holdersOf(graph.tickets);
   const edges = new Map<string, string[]>();
   for (const ticket of graph.tickets) {
-    const next = ticket.waitsForLeases.flatMap((lease) => holders.get(lease.id) ?? []);
+    const oneOf = ticket.waitsForOneOf ?? { leases: [], tickets: [] };
+    const leases = [...ticket.waitsForLeases, ...oneOf.leases].flatMap((lease) => holders.get(lease.id) ?? []);
+    const next = [...leases, ...ticket.waitsForTickets, ...oneOf.tickets];
     edges.set(
       ticket.id,
-      [...next, ...ticket.waitsForTickets].filter((id) => id !== ticket.id),
+      next.filter((id) => id !== ticket.id),
     );
   }
   return edges;
 }
 
-/** Whether each ticket of `cycle` still waits for the next, the last for the first. */
+/** Whether each ticket of `cycle` is stuck and still waits for the next, the last for the first. `graph` must be whole:
+ *  whether a ticket is stuck depends on tickets outside the cycle too. */
 export function cycleStands(graph: WaitGraph, cycle: readonly string[]): boolean {
   if (cycle.length < 2) return false;
-  const edges = edgesOf(graph);
+  const edges = edgesOf({ tickets: stuckTickets(graph) });
   return cycle.every((id, i) => (edges.get(id) ?? []).includes(cycle[(i + 1) % cycle.length] as string));
 }
 
@@ -96,7 +139,8 @@ export function youngest(cycle: readonly WaitingTicket[]): WaitingTicket {
 export function describeCycle(cycle: readonly WaitingTicket[]): WaitStep[] {
   return cycle.map((ticket, i) => {
     const next = cycle[(i + 1) % cycle.length] as WaitingTicket;
-    const lease = ticket.waitsForLeases.find((held) => next.holding.includes(held.id));
+    const wanted = [...ticket.waitsForLeases, ...(ticket.waitsForOneOf?.leases ?? [])];
+    const lease = wanted.find((held) => next.holding.includes(held.id));
     return {
       ticketId: ticket.id,
       owner: ticket.owner,

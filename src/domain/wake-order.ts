@@ -13,14 +13,19 @@ export function wakeOrder(freed: readonly Part[], tickets: readonly LeaseRow[], 
   for (const part of freed) {
     const here = ordered.filter((ticket) => anyOverlap(ticket.parts, [part]));
     const standing: Standing[] = leases.filter((lease) => anyOverlap(lease.parts, [part]));
-    let count = 0;
+    let [count, misses] = [0, 0];
     for (const ticket of here) {
       const others = standing.filter((one) => one !== ticket && !isReplaced(ticket, one));
-      if (count > 0 && !fits(ticket.parts, others)) break;
+      standing.push(ticket);
+      if (count > 0 && !fits(ticket.parts, others)) {
+        misses += 1;
+        // Behind the first that does not fit on one name nobody fits; below a subtree there are other names.
+        if (part.scope === 'node' || misses >= LIMITS.wakesPerName) break;
+        continue;
+      }
       woken.add(ticket.id);
       count += 1;
       if (count >= LIMITS.wakesPerName) break;
-      standing.push(ticket);
     }
   }
   return [...woken];

@@ -103,7 +103,7 @@ export class Model {
   sweep(step: Step, order: { limit: number }): Without<Swept> {
     const swept = sweep(step, order);
     const ends = this.#rows.standing().flatMap((row) => (isLive(row, 0) || isWaiting(row, 0) ? row.expiresAt : []));
-    return ends.length === 0 ? swept : { ...swept, nextAt: Math.min(...ends) };
+    return ends.length === 0 ? swept : { ...swept, nextAt: ends.reduce((a, b) => Math.min(a, b)) };
   }
 
   setSettings(changes: Readonly<Record<string, unknown>>): Settings {

@@ -172,7 +172,7 @@ function grant(step: Step, request: AcquireRequest, row: LeaseRow, waited: boole
     step.rows.add(row);
   }
   const facts = { ttlMs: row.ttlMs, expiresAt: row.expiresAt, waitedMs: step.now - row.arrivedAt };
-  const data = isPlain(row.parts) ? facts : { ...facts, parts: row.parts };
+  const data = isPlain(row.parts) ? facts : { ...facts, ...partsData(row) };
   logChange(step, row, 'lease.acquired', waited ? 'pending' : undefined, 'active', data);
   return granted(step, row, false);
 }
@@ -188,6 +188,7 @@ function grantUpgrade(
   const fromEpoch = lease.epoch;
   lease.parts = asExclusive(lease.parts);
   lease.epoch = step.space.epoch;
+  lease.lastRequest = undefined; // what was asked under the old epoch is not answered again under the new
   step.rows.save(lease, 'whole');
   const ticket = known ?? newRow(step, request, content);
   ticket.status = 'released';

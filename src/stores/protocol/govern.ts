@@ -1,17 +1,17 @@
 // revoke, sweep and failTicket: what is done to leases and tickets from outside. Each is bounded (S18) and says when
 // there is more to do.
 import { blockedUntilAfter, blocksOf } from '../../domain/blocks.js';
-import { checkLimit, checkRevoke } from '../../domain/check-request.js';
+import { checkFailTicket, checkLimit, checkRevoke } from '../../domain/check-request.js';
 import { nextEpoch } from '../../domain/epoch.js';
 import { isLive, isWaiting } from '../../domain/expiry.js';
 import { leaseAt, type Lease, type LeaseRow } from '../../domain/lease.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { RevokeOrder } from '../../domain/requests.js';
-import { cycleStands, describeCycle, type WaitingTicket } from '../../domain/wait-graph.js';
+import { cycleStands, describeCycle } from '../../domain/wait-graph.js';
 import type { FailedTicket, Reply, Revoked, Swept } from '../store.js';
 import type { Step } from './rows.js';
 import { eventOf, failTicket as endTicket, leaveQueue, writeExpiry } from './transitions.js';
-import { waitingTicket } from './look.js';
+import { waitGraph, waitingTicket } from './look.js';
 
 type Without<R extends Reply> = Omit<R, keyof Reply>;
 
@@ -35,11 +35,11 @@ export function revoke(step: Step, order: RevokeOrder): Without<Revoked> {
   const ended: Lease[] = [];
   let epoch: number | undefined;
   for (const row of found.slice(0, LIMITS.rowsPerStep)) {
+    if (epoch === undefined) {
+      epoch = nextEpoch(step.space.epoch);
+      step.space.epoch = epoch;
+    }
     if (isLive(row, step.now) || isWaiting(row, step.now)) {
-      if (epoch === undefined) {
-        epoch = nextEpoch(step.space.epoch);
-        step.space.epoch = epoch;
-      }
       revokeRow(step, row, order, epoch);
       ended.push(leaseAt(row, step.now));
       continue;
@@ -105,15 +105,16 @@ export function sweep(step: Step, order: { limit: number }): Without<Swept> {
 
 /** Q4: one step that first checks that the whole cycle still stands. The victim keeps its leases. */
 export function failTicket(step: Step, order: { id: string; cycle: readonly string[] }): Without<FailedTicket> {
-  const tickets: WaitingTicket[] = [];
-  for (const id of order.cycle.slice(0, LIMITS.rowsPerStep)) {
-    const row = step.rows.find(id);
+  const { id, cycle } = checkFailTicket(order);
+  const tickets = new Map(waitGraph(step).tickets.map((ticket) => [ticket.id, ticket]));
+  for (const one of cycle) {
+    const row = step.rows.find(one);
     if (!row || !isWaiting(row, step.now)) return { outcome: 'gone' };
-    tickets.push(waitingTicket(step, row));
+    if (!tickets.has(one)) tickets.set(one, waitingTicket(step, row));
   }
-  const victim = order.cycle.includes(order.id) ? step.rows.find(order.id) : undefined;
-  if (!victim || !cycleStands({ tickets }, order.cycle)) return { outcome: 'gone' };
-  endTicket(step, victim, 'deadlock', describeCycle(tickets));
+  const victim = cycle.includes(id) ? step.rows.find(id) : undefined;
+  if (!victim || !cycleStands({ tickets: [...tickets.values()] }, cycle)) return { outcome: 'gone' };
+  endTicket(step, victim, 'deadlock', describeCycle(cycle.flatMap((one) => tickets.get(one) ?? [])));
   step.wake.push(victim.id);
   return { outcome: 'failed' };
 }

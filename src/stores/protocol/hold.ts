@@ -66,7 +66,8 @@ export function end(step: Step, request: EndRequest): EndResult {
     return { outcome: 'left' };
   }
   if (row.status === 'failed') return { outcome: 'left' };
-  if (row.epoch !== (request.epoch ?? row.grantEpoch)) return { outcome: 'stale', epoch: row.epoch };
+  const isTicket = row.epoch === 0; // revoked while it waited: there is no epoch to compare
+  if (!isTicket && row.epoch !== (request.epoch ?? row.grantEpoch)) return { outcome: 'stale', epoch: row.epoch };
   if (row.status === 'active' && !isLive(row, step.now)) writeExpiry(step, row);
   if (row.status === 'expired') return { outcome: 'expired' };
   if (row.status === 'revoked') return { outcome: 'revoked' };

@@ -7,7 +7,7 @@ import { LIMITS } from '../../domain/limits.js';
 import type { Part } from '../../domain/part.js';
 import { comparePlaces } from '../../domain/queue-order.js';
 import { checkName } from '../../domain/resource-name.js';
-import type { WaitGraph, WaitingTicket } from '../../domain/wait-graph.js';
+import type { WaitedLease, WaitGraph, WaitingTicket } from '../../domain/wait-graph.js';
 import type { Rows } from './rows.js';
 
 interface Look {
@@ -26,19 +26,31 @@ export function waitingTicket(look: Look, row: LeaseRow): WaitingTicket {
   const heldRows = holding.flatMap((id) => look.rows.find(id) ?? []);
   const claim = { id: row.id, owner: row.owner, parts: row.parts, place: row, heldRows, replaces: row.upgrades };
   const verdict = decide(claim, look.rows.overlapping(row.parts), look.now);
+  const waited = (lease: LeaseRow): WaitedLease => ({
+    id: lease.id,
+    owner: lease.owner,
+    resource: sharedName(lease, row),
+  });
+  const fillsLimit = (one: LeaseRow): boolean => verdict.byLimit.has(one);
+  const [fillers, obstacles] = divide(verdict.leases, fillsLimit);
+  const [fillingTickets, ticketsAhead] = divide(verdict.tickets, fillsLimit);
+  const isBlockAmongThem = verdict.blocks.some((block) => verdict.byLimit.has(block)); // a block ends by itself
+  const oneOf = { leases: fillers.map(waited), tickets: fillingTickets.map((ticket) => ticket.id) };
+  const isFull = fillers.length + fillingTickets.length > 0 && !isBlockAmongThem;
   return {
     id: row.id,
     owner: row.owner,
     resource: row.parts[0]?.name ?? '',
     arrival: row.arrival,
     holding,
-    waitsForLeases: verdict.leases.map((lease) => ({
-      id: lease.id,
-      owner: lease.owner,
-      resource: sharedName(lease, row),
-    })),
-    waitsForTickets: verdict.tickets.map((ticket) => ticket.id),
+    waitsForLeases: obstacles.map(waited),
+    waitsForTickets: ticketsAhead.map((ticket) => ticket.id),
+    ...(isFull ? { waitsForOneOf: oneOf } : {}),
   };
+}
+
+function divide<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
 function sharedName(lease: LeaseRow, ticket: LeaseRow): string {

@@ -6,7 +6,7 @@ import type { LeaseRow } from '../../domain/lease.js';
 import { sameParts } from '../../domain/part.js';
 import type { AcquireRequest } from '../../domain/requests.js';
 import type { Step } from './rows.js';
-import { release, writeExpiry } from './transitions.js';
+import { eventOf, release, writeExpiry } from './transitions.js';
 
 /** A live lease before a block; of several, the one with the lowest epoch. */
 export function findReclaimed(
@@ -31,4 +31,6 @@ export function replaceReclaimed(step: Step, row: LeaseRow): void {
   if (row.status === 'active') writeExpiry(step, row);
   row.blockedUntil = 0;
   step.rows.save(row, 'ended');
+  const event = { ...eventOf(row, 'lease.revoked'), reason: 'reclaimed', from: row.status, to: row.status };
+  step.rows.log({ ...event, actor: row.owner, data: { lifted: true } });
 }

@@ -1,4 +1,5 @@
 // S21: a batch is a list, not a transaction of its own. Items act in order, each atomic, each with its own result.
+import { checkItem } from '../../domain/check-request.js';
 import { LeaseError } from '../../domain/errors.js';
 import type { Failed } from '../store.js';
 
@@ -7,6 +8,7 @@ import type { Failed } from '../store.js';
 export function runItems<Q, R>(requests: readonly Q[], act: (request: Q) => R): (R | Failed)[] {
   return requests.map((request) => {
     try {
+      checkItem(request);
       return act(request);
     } catch (error) {
       if (error instanceof LeaseError && error.code !== 'STORE_UNAVAILABLE') return { outcome: 'failed', error };

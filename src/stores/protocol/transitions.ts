@@ -43,7 +43,7 @@ export function newRow(step: Step, request: AcquireRequest, content: number): Le
     maxHoldMs: request.maxHoldMs,
     minHoldMs: request.minHoldMs,
     lockDelayMs: request.lockDelayMs,
-    holding: request.holding,
+    holding: [...request.holding],
     upgrades: request.upgrades?.id,
     remote: request.remote,
     blockedUntil: 0,
@@ -81,7 +81,7 @@ export function writeExpiry(step: Step, row: LeaseRow): void {
   row.status = 'expired';
   row.endedAt = row.expiresAt;
   row.blockedUntil = blockedUntilAfter(row, 'expired', step.now);
-  row.blockEpoch = step.space.epoch;
+  row.blockEpoch = row.epoch; // as of its expiry, whoever writes it down and when
   step.rows.save(row, 'ended');
   step.rows.log({
     ...eventOf(row, 'lease.expired'),
@@ -182,5 +182,5 @@ export function eventOf(row: LeaseRow, type: LogEntry['type']): Omit<LogEntry, '
 }
 
 export function partsData(row: LeaseRow): { parts?: readonly Part[] } {
-  return isPlain(row.parts) ? {} : { parts: row.parts };
+  return isPlain(row.parts) ? {} : { parts: row.parts.map(copyPart) };
 }
