@@ -35,17 +35,18 @@ export function revoke(step: Step, order: RevokeOrder): Without<Revoked> {
   const ended: Lease[] = [];
   let epoch: number | undefined;
   for (const row of found.slice(0, LIMITS.rowsPerStep)) {
-    if (epoch === undefined) {
-      epoch = nextEpoch(step.space.epoch);
-      step.space.epoch = epoch;
-    }
     if (isLive(row, step.now) || isWaiting(row, step.now)) {
+      epoch ??= draw(step);
       revokeRow(step, row, order, epoch);
       ended.push(leaseAt(row, step.now));
       continue;
     }
+    if (row.status === 'active') writeExpiry(step, row);
     if (row.status === 'pending') endTicket(step, row, 'died');
-    else liftBlocks(step, row, order);
+    else if (isByName(order) && blocksOf(row, step.now, row.owner).length > 0) {
+      epoch ??= draw(step);
+      liftBlocks(step, row, order, epoch);
+    }
   }
   return { ended, epoch, more };
 }
@@ -73,14 +74,18 @@ function revokeRow(step: Step, row: LeaseRow, order: RevokeOrder, revocationEpoc
   });
 }
 
-function liftBlocks(step: Step, row: LeaseRow, order: RevokeOrder): void {
-  if (row.status === 'active') writeExpiry(step, row);
-  if (!isByName(order) || blocksOf(row, step.now, row.owner).length === 0) return;
+/** S2: every revocation that ends or lifts anything draws an epoch, one for all of it. */
+function draw(step: Step): number {
+  step.space.epoch = nextEpoch(step.space.epoch);
+  return step.space.epoch;
+}
+
+function liftBlocks(step: Step, row: LeaseRow, order: RevokeOrder, revocationEpoch: number): void {
   row.blockedUntil = 0;
   row.keepOutUntil = 0;
   step.rows.save(row, 'ended');
   const event = { ...eventOf(row, 'lease.revoked'), reason: order.reason, from: row.status, to: row.status };
-  step.rows.log({ ...event, actor: order.actor, data: { lifted: true } });
+  step.rows.log({ ...event, actor: order.actor, data: { lifted: true, revocationEpoch } });
   step.freed.push(...row.parts);
 }
 

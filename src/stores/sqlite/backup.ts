@@ -1,7 +1,9 @@
 // backup: a copy of the file taken while others write, marked so that whoever opens it begins a new incarnation (S2).
 // It is made beside its final name and renamed when it is whole: a backup that was cut short is never mistaken for one.
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { createRequire } from 'node:module';
+import { resolve as resolvePath } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import Driver from 'better-sqlite3';
 import { invalid } from '../../domain/errors.js';
 import { readAnchor, writeAnchor, type Anchor } from './file-clock.js';
@@ -9,11 +11,11 @@ import type { SqliteFile } from './sqlite-file.js';
 import { translateError } from './translate-error.js';
 
 export async function backupFile(file: SqliteFile, path: string): Promise<void> {
-  const target = resolve(path);
+  const target = resolvePath(path);
   if (existsSync(target)) throw invalid(`${target} exists already: name a new file for the backup`);
   const partial = `${target}.partial-${file.clock.randomText()}`;
   try {
-    await file.db.backup(partial);
+    await copyInWorker(file.path, partial);
     markAsBackup(partial);
     renameSync(partial, target);
   } catch (error) {
@@ -21,6 +23,29 @@ export async function backupFile(file: SqliteFile, path: string): Promise<void> 
   } finally {
     for (const end of ['', '-wal', '-shm', '-journal']) rmSync(partial + end, { force: true });
   }
+}
+
+/** One snapshot, copied off the loop. (The driver's own backup starts again whenever somebody else commits.) */
+const WORKER_CODE = `
+const { workerData } = require('node:worker_threads');
+const Driver = require(workerData.driver);
+const db = new Driver(workerData.path, { timeout: 1000, fileMustExist: true });
+try {
+  db.prepare('VACUUM INTO ?').run(workerData.target);
+} finally {
+  db.close();
+}
+`;
+
+async function copyInWorker(path: string, target: string): Promise<void> {
+  const driver = createRequire(import.meta.url).resolve('better-sqlite3');
+  const worker = new Worker(WORKER_CODE, { eval: true, execArgv: [], workerData: { driver, path, target } });
+  await new Promise<void>((resolve, reject) => {
+    worker.once('error', reject);
+    worker.once('exit', () => {
+      resolve();
+    });
+  });
 }
 
 function markAsBackup(path: string): void {

@@ -5,7 +5,6 @@
 // still gets its checkpoints. The worker first copies what it can without disturbing anybody (PASSIVE); when the WAL
 // stays long because writers never pause, it takes the write lock for the short rest (RESTART), and the next writer
 // begins the WAL anew.
-import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 
@@ -42,6 +41,7 @@ export class Checkpointer {
   readonly #path: string;
   readonly #shared = new Int32Array(new SharedArrayBuffer(8));
   #worker: Worker | undefined;
+  #exited: Promise<unknown> = Promise.resolve();
   #commits = 0;
   /** The last trouble a checkpoint had: shown by info(), for nothing depends on one checkpoint. */
   trouble: string | undefined;
@@ -50,7 +50,16 @@ export class Checkpointer {
     this.#path = path;
   }
 
+  /** Never throws: a checkpoint that cannot be ordered is trouble, and no reason to fail a write that is done. */
   committed(): void {
+    try {
+      this.#count();
+    } catch (error) {
+      this.trouble = error instanceof Error ? error.message : 'the checkpoint worker could not be started';
+    }
+  }
+
+  #count(): void {
     this.#commits += 1;
     if (this.#commits < (this.#worker ? COMMITS_BETWEEN : COMMITS_BEFORE_FIRST)) return;
     const ordered = Atomics.load(this.#shared, 0);
@@ -68,15 +77,27 @@ export class Checkpointer {
   #start(): Worker {
     const driver = createRequire(import.meta.url).resolve('better-sqlite3');
     const workerData = { path: this.#path, driver, longWal: LONG_WAL_PAGES, shared: this.#shared };
-    const worker = new Worker(WORKER_CODE, { eval: true, workerData });
+    const worker = new Worker(WORKER_CODE, { eval: true, workerData, execArgv: [] });
     worker.unref();
+    this.#exited = new Promise((resolve) => {
+      worker.once('exit', resolve);
+    });
+    worker.once('exit', () => this.#over(worker));
     worker.on('message', (message: string) => {
       this.trouble = message;
     });
     worker.on('error', (error) => {
-      this.trouble = error instanceof Error ? error.message : String(error);
+      this.trouble = (error as Partial<Error> | undefined)?.message ?? 'the checkpoint worker failed';
     });
     return worker;
+  }
+
+  /** A worker that ended, however it did, owes nothing more: the next order starts another. */
+  #over(worker: Worker): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    Atomics.store(this.#shared, 0, 0);
+    Atomics.store(this.#shared, 1, 0);
   }
 
   async stop(): Promise<void> {
@@ -84,8 +105,7 @@ export class Checkpointer {
     this.#worker = undefined;
     if (!worker) return;
     worker.ref();
-    const ended = once(worker, 'exit');
     this.#order(STOP);
-    await ended;
+    await this.#exited;
   }
 }

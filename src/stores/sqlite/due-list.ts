@@ -27,12 +27,15 @@ export function listUnlisted(sql: Statements, space: FileSpace): boolean {
     }
     space.sweptTo = row - base;
   }
-  return found.length < MOST_LOOKED_AT;
+  if (found.length === MOST_LOOKED_AT) return false;
+  space.sweptTo = space.arrival;
+  return true;
 }
 
-/** Rows that have lapsed, in order of expiry, then arrival. Puts entries that came too early where they belong. */
+/** Rows that have lapsed, in order of expiry, then arrival. Puts entries that came too early where they belong; that is
+ *  bounded too, and when the bound is met there are no rows this time: the next step goes on. */
 export function dueRows(sql: Statements, space: FileSpace, now: number, limit: number): LeaseRow[] {
-  for (;;) {
+  for (let moved = 0; moved < LIMITS.rowsPerStep;) {
     const entries = sql.due.all(space.id, now, limit);
     const wrong = entries.filter(([at, , expiresAt]) => at !== expiresAt);
     for (const [at, row, expiresAt] of wrong) {
@@ -40,7 +43,14 @@ export function dueRows(sql: Statements, space: FileSpace, now: number, limit: n
       if (expiresAt !== null) sql.addDue.run(space.id, expiresAt, row);
     }
     if (wrong.length === 0) return entries.flatMap(([, row]) => sql.byRow.all(row).map(decodeRow));
+    moved += wrong.length;
   }
+  return [];
+}
+
+/** Whether anything listed is due: after a step that met its bound, or entries that only came too early. */
+export function isAnyDue(sql: Statements, space: FileSpace, now: number): boolean {
+  return (nextDue(sql, space) ?? Infinity) <= now;
 }
 
 /** No row expires before this; `undefined` when nothing is listed. */

@@ -48,10 +48,11 @@ function beginIncarnation(db: Database, clock: Clock, path: string): Anchor {
       const old = readAnchor(db) as Anchor;
       const reason = whyStale(old, clock, path);
       if (reason === undefined) return old;
-      const anchor = freshAnchor(clock, path, highestNow(db));
+      const last = highestNow(db);
+      const anchor = freshAnchor(clock, path, last);
       writeAnchor(db, anchor);
       const now = nowBy(anchor, clock);
-      endLocalLeases(db, now);
+      endLocalLeases(db, now, last);
       const sql = new Statements(db);
       const spaces = new Spaces(sql);
       for (const name of allNamespaces(db)) {
@@ -72,14 +73,18 @@ function beginIncarnation(db: Database, clock: Clock, path: string): Anchor {
     .immediate();
 }
 
-/** S13: what processes of the old boot held is over as of now; what a server holds for others begins its ttl again. */
-function endLocalLeases(db: Database, now: number): void {
+/** S13: what processes of the old boot held is over as of now; what a server holds for others, alive by the old
+ *  clock, begins its ttl again, for its holders' own clocks went on. */
+function endLocalLeases(db: Database, now: number, last: number): void {
+  const standing = 'UPDATE journal INDEXED BY journal_by_name';
   const isRemote = `coalesce(json_extract(more, '$.remote'), 0)`;
-  db.prepare(`UPDATE journal SET expires_at = ? + ttl_ms WHERE state = 1 AND ${isRemote} AND expires_at > ?`).run(
+  db.prepare(
+    `${standing} SET expires_at = ? + ttl_ms WHERE state > 0 AND state = 1 AND ${isRemote} AND expires_at > ?`,
+  ).run(now, last);
+  db.prepare(`${standing} SET expires_at = ? WHERE state > 0 AND state = 1 AND NOT ${isRemote} AND expires_at > ?`).run(
     now,
     now,
   );
-  db.prepare(`UPDATE journal SET expires_at = ? WHERE state = 1 AND NOT ${isRemote} AND expires_at > ?`).run(now, now);
-  db.prepare('UPDATE journal SET expires_at = ? WHERE state = 2 AND expires_at > ?').run(now, now);
+  db.prepare(`${standing} SET expires_at = ? WHERE state > 0 AND state = 2 AND expires_at > ?`).run(now, now);
   db.exec('DELETE FROM due; UPDATE namespace SET swept_to = 0');
 }

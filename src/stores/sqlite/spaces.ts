@@ -93,16 +93,15 @@ export class Spaces {
 
   #withLastLog(name: string, row: SpaceRow): FileSpace {
     const [from, to] = [row.id * SPAN, (row.id + 1) * SPAN];
-    const last = this.#sql.lastLog.get(from, to) as
+    const last = this.#sql.lastLog.get(from + row.seq, to) as
       { row: number; at: number; counter: number; tickets: number | null } | undefined;
     const lastRow = this.#sql.lastRow.get(from, to) as number | undefined;
-    const isNewer = last !== undefined && last.row % SPAN > row.seq;
     return {
       id: row.id,
       name,
-      epoch: isNewer ? last.counter : row.epoch,
+      epoch: last?.counter ?? row.epoch,
       arrival: Math.max((lastRow ?? 0) % SPAN, row.seq),
-      tickets: isNewer ? (last.tickets ?? 0) : row.tickets,
+      tickets: last ? (last.tickets ?? 0) : row.tickets,
       writtenAt: Math.max(row.written_at, last?.at ?? 0),
       settings: { ...DEFAULT_SETTINGS, ...(JSON.parse(row.settings) as Partial<Settings>) },
       settingsVersion: row.settings_version,

@@ -11,40 +11,49 @@ type Page = Statement<unknown[], LeaseColumns>;
 
 export class SqlList {
   readonly #all: Page;
+  /** By one of its names: only what lies in that range is looked at. */
+  readonly #named: Page;
 
   constructor(db: Database) {
-    const byAnyName = `(name = @prefix OR (name >= @below AND name < @above) OR (parts IS NOT NULL AND row IN (
-      SELECT row FROM other_name o WHERE o.ns = @ns AND (o.name = @prefix OR (o.name >= @below AND o.name < @above)))))`;
-    this.#all = db
-      .prepare<unknown[], LeaseColumns>(
-        `SELECT ${LEASE_COLUMNS} FROM journal INDEXED BY journal_by_name
-         WHERE ns = @ns AND state > 0 AND name >= @afterName AND (name > @afterName OR id > @afterId)
-           AND status < 2 AND expires_at > @now
-           AND (@status IS NULL OR status = @status) AND (@owner IS NULL OR owner = @owner)
-           AND (@bornBefore IS NULL OR acquired_at <= @bornBefore)
-           AND (@prefix IS NULL OR ${byAnyName})
-         ORDER BY name, id LIMIT @limit`,
-      )
-      .raw();
+    const page = (from: string): Page =>
+      db
+        .prepare<unknown[], LeaseColumns>(
+          `SELECT ${LEASE_COLUMNS} FROM ${from} AND name >= @afterName AND (name > @afterName OR id > @afterId)
+             AND status < 2 AND expires_at > @now
+             AND (@status IS NULL OR status = @status) AND (@owner IS NULL OR owner = @owner)
+             AND (@bornBefore IS NULL OR acquired_at <= @bornBefore)
+           ORDER BY name, id LIMIT @limit`,
+        )
+        .raw();
+    const isNamed = '(name = @name OR (name >= @below AND name < @above))';
+    const inRange = `name >= @name AND name < @end AND ${isNamed}`;
+    this.#all = page('journal INDEXED BY journal_by_name WHERE ns = @ns AND state > 0');
+    this.#named = page(`journal WHERE state > 0 AND row IN (
+      SELECT row FROM journal INDEXED BY journal_by_name WHERE ns = @ns AND state > 0 AND ${inRange}
+      UNION SELECT row FROM other_name WHERE ns = @ns AND ${inRange})`);
   }
 
   page(ns: number, now: number, filter: ListFilter): { items: Lease[]; cursor?: string } {
     const [afterId, afterName] = parseCursor(filter.cursor);
     const name = filter.resource ?? filter.prefix;
     const below = name === undefined || filter.resource !== undefined ? undefined : rangeBelow(name);
-    const found = this.#all.all({
-      ns,
+    const parameters = {
       now,
       afterId,
       afterName,
       status: filter.status === undefined ? null : filter.status === 'active' ? 1 : 0,
       owner: filter.owner ?? null,
       bornBefore: filter.olderThanMs === undefined ? null : now - filter.olderThanMs,
-      prefix: name ?? null,
+      limit: filter.limit + 1,
+      ns,
+    };
+    const range = {
+      name,
       below: below?.from ?? null,
       above: below?.to ?? null,
-      limit: filter.limit + 1,
-    });
+      end: below?.to ?? `${name ?? ''}\u0001`,
+    };
+    const found = name === undefined ? this.#all.all(parameters) : this.#named.all({ ...parameters, ...range });
     const rows = found
       .slice(0, filter.limit)
       .map(decodeRow)

@@ -28,6 +28,7 @@ export class SqlLog {
   readonly #oldest: Statement<unknown[], [row: number, at: number]>;
   readonly #oldIds: Statement;
   readonly #remove: Statement;
+  readonly #removeNames: Statement;
 
   constructor(db: Database) {
     const isNamed = (name: string): string =>
@@ -56,6 +57,7 @@ export class SqlLog {
       )
       .pluck();
     this.#remove = db.prepare('DELETE FROM journal WHERE row = ?');
+    this.#removeNames = db.prepare('DELETE FROM other_name WHERE ns = ? AND row = ?');
   }
 
   read(space: FileSpace, incarnation: string, query: EventQuery): LogAnswer {
@@ -131,7 +133,10 @@ export class SqlLog {
     const [stays, since] = this.#oldest.get({ from: base, to: end, limit: 1 }) ?? [end, now];
     const bound = since >= endedBefore ? stays : end; // what came after a row of that time cannot have ended before it
     const ids = this.#oldIds.all(base, bound, endedBefore, now, limit + 1) as number[];
-    for (const row of ids.slice(0, limit)) this.#remove.run(row);
+    for (const row of ids.slice(0, limit)) {
+      this.#remove.run(row);
+      if (space.hasOtherNames) this.#removeNames.run(space.id, row);
+    }
     return {
       events: Math.min(old.length, limit),
       ids: Math.min(ids.length, limit),
@@ -144,7 +149,8 @@ function rowOf(text: string, space: FileSpace, incarnation: string): number | un
   const position = parsePosition(text);
   const isHere =
     position?.store === 'sqlite' && position.namespace === space.name && position.incarnation === incarnation;
-  return isHere && /^\d{1,13}$/.test(position.key) ? space.id * SPAN + Number(position.key) : undefined;
+  const number = isHere && /^\d{1,13}$/.test(position.key) ? Number(position.key) : Infinity;
+  return number <= space.arrival ? space.id * SPAN + number : undefined;
 }
 
 function named({ resource, prefix }: Pick<EventQuery, 'resource' | 'prefix'>): Record<string, string | null> {

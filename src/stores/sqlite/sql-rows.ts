@@ -23,6 +23,8 @@ export class SqlRows implements Rows {
   readonly #space: FileSpace;
   readonly #now: number;
   readonly #writer: RowWriter;
+  /** Within one read nothing changes: a name many tickets wait for is looked up once. */
+  readonly #named = new Map<string, LeaseRow[]>();
   /** Reads outside a write transaction leave everything as it is. */
   readonly #mayTidy: boolean;
 
@@ -70,9 +72,18 @@ export class SqlRows implements Rows {
   }
 
   #collectNamed(found: Map<string, LeaseRow>, names: readonly string[]): void {
+    const key = this.#mayTidy ? undefined : names.join('\n');
+    const known = key === undefined ? undefined : this.#named.get(key);
+    if (known) {
+      for (const row of known) found.set(row.id, row);
+      return;
+    }
     const { id, hasOtherNames } = this.#space;
-    this.#collect(found, this.#sql.byNames(names.length).all(id, ...names));
-    if (hasOtherNames) this.#collect(found, this.#sql.byOtherNames(names.length).all(id, ...names));
+    const here = new Map<string, LeaseRow>();
+    this.#collect(here, this.#sql.byNames(names.length).all(id, ...names));
+    if (hasOtherNames) this.#collect(here, this.#sql.byOtherNames(names.length).all(id, ...names));
+    if (key !== undefined) this.#named.set(key, [...here.values()]);
+    for (const [rowId, row] of here) found.set(rowId, row);
   }
 
   /** Bounded where a bound cannot hide a conflict: an exclusive part conflicts with whatever is live below it (S18). */

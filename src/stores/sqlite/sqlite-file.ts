@@ -1,5 +1,6 @@
 // One open file: the connection and everything that belongs to it, shared by the stores of its namespaces.
 // A step is one BEGIN IMMEDIATE: the lock first, then the clock and the rows are read (S16), then the protocol acts.
+import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
@@ -14,6 +15,13 @@ import { Statements } from './statements.js';
 import { translateError } from './translate-error.js';
 import { LoopTurns } from './loop-turns.js';
 import { WriteLane } from './write-lane.js';
+
+/** Many short processes together make a long WAL, though none of them ever starts a worker: each folds it in as it goes. */
+const LONG_WAL_BYTES = 4 * 1024 * 1024;
+
+function walBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
 
 export interface FileStep extends Step {
   readonly space: FileSpace & Space;
@@ -38,6 +46,7 @@ export class SqliteFile {
   readonly #lane: WriteLane;
   readonly #turns: LoopTurns;
   #isClosed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(path: string, db: Database, clock: Clock, anchor: Anchor) {
     this.path = path;
@@ -50,14 +59,13 @@ export class SqliteFile {
     this.listing = new SqlList(db);
     this.checkpointer = new Checkpointer(path);
     this.#turns = new LoopTurns(clock);
-    this.#lane = new WriteLane(this.sql, clock, path, () => this.spaces.forget());
+    this.#lane = new WriteLane(this.sql, clock, path, this.#turns, () => this.spaces.forget());
   }
 
   /** One write transaction. `act` sees the namespace as it is with the lock held. */
   async write<T>(namespace: string, act: (step: FileStep) => T): Promise<T> {
-    this.#checkOpen();
-    if (this.#turns.isLong()) await this.#turns.next();
-    return this.#lane.run(() => {
+    await this.#breathe();
+    const answer = await this.#lane.run(() => {
       const { clock, spaces } = this;
       const machineNow = nowBy(this.anchor, clock);
       const wall = clock.wall();
@@ -65,11 +73,25 @@ export class SqliteFile {
       const now = Math.max(machineNow, space.writtenAt);
       space.writtenAt = now;
       const rows = new SqlRows(this.sql, space, now, wall, true);
-      const answer = act({ now, wall, rows, space, freed: [], wake: [] });
+      const result = act({ now, wall, rows, space, freed: [], wake: [] });
       if (!space.settings.keep_history) spaces.save(space);
-      this.checkpointer.committed();
-      return answer;
+      return result;
     });
+    this.checkpointer.committed();
+    return answer;
+  }
+
+  /** A read that gives way to the loop first, like a write. */
+  async readInTurn<T>(namespace: string, act: (look: Look) => T): Promise<T> {
+    await this.#breathe();
+    return this.read(namespace, act);
+  }
+
+  async #breathe(): Promise<void> {
+    this.#checkOpen();
+    if (!this.#turns.isLong()) return;
+    await this.#turns.next();
+    this.#checkOpen();
   }
 
   /** One read transaction: every statement of `act` sees the same snapshot. */
@@ -84,7 +106,7 @@ export class SqliteFile {
         const rows = new SqlRows(this.sql, space, now, this.clock.wall(), false);
         return act({ now, space, rows });
       } finally {
-        this.sql.commit.run();
+        if (this.db.inTransaction) this.sql.commit.run();
       }
     } catch (error) {
       throw translateError(error, this.path);
@@ -95,12 +117,17 @@ export class SqliteFile {
     if (this.#isClosed) throw new LeaseError('SHUTTING_DOWN', 'the store is closed: connect again');
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#isClosed = true;
     this.#lane.close();
     await this.checkpointer.stop();
     try {
+      if (walBytes(this.path) > LONG_WAL_BYTES) this.db.pragma('wal_checkpoint(PASSIVE)');
       this.db.pragma('optimize');
     } catch {
       // Statistics for the planner are a courtesy: a file that is locked or full just now does without.

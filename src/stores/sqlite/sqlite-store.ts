@@ -20,7 +20,7 @@ import { runItems } from '../protocol/run-items.js';
 import { wokenBy } from '../protocol/wake.js';
 import type * as port from '../store.js';
 import { backupFile } from './backup.js';
-import { listUnlisted, nextDue } from './due-list.js';
+import { dueRows, isAnyDue, listUnlisted, nextDue } from './due-list.js';
 import type { FileStep, Look, SqliteFile } from './sqlite-file.js';
 import type { LogAnswer } from './sql-log.js';
 import { Waiters } from './waiters.js';
@@ -82,9 +82,11 @@ export class SqliteStore implements port.Store {
       checkLimit(order.limit);
       const isCaughtUp = listUnlisted(sql, step.space);
       const swept = sweep(step, order);
+      const isDone = isCaughtUp && !swept.more && dueRows(sql, step.space, step.now, 1).length === 0;
+      const more = !isDone || isAnyDue(sql, step.space, step.now);
       spaces.save(step.space);
       const nextAt = nextDue(sql, step.space);
-      return { ...swept, more: swept.more || !isCaughtUp, ...(nextAt === undefined ? {} : { nextAt }) };
+      return { ...swept, more, ...(nextAt === undefined ? {} : { nextAt }) };
     });
   }
 
@@ -140,19 +142,21 @@ export class SqliteStore implements port.Store {
 
   async info(): Promise<port.StoreInfo> {
     const { db, path, checkpointer } = this.#file;
-    const synchronous = db.pragma('synchronous', { simple: true }) === 1 ? 'normal' : 'full';
-    const capabilities: port.Capabilities = {
-      minTtlMs: 100,
-      clockGrainMs: 1,
-      push: true,
-      guards: [],
-      roundTrips: 1,
-      durability:
-        synchronous === 'full' ? 'survives a power cut' : 'survives a crash; a power cut may lose the last writes',
-    };
-    const version = db.prepare('SELECT sqlite_version()').pluck().get();
-    const details = { path, synchronous, sqlite: version, checkpointTrouble: checkpointer.trouble };
-    return this.#look(() => ({ kind: KIND, capabilities, details }));
+    return this.#look(() => {
+      const synchronous = db.pragma('synchronous', { simple: true }) === 1 ? 'normal' : 'full';
+      const survives = synchronous === 'full' ? 'a power cut' : 'a crash; a power cut may lose the last writes';
+      const capabilities: port.Capabilities = {
+        minTtlMs: 100,
+        clockGrainMs: 1,
+        push: true,
+        guards: [],
+        roundTrips: 1,
+        durability: `survives ${survives}`,
+      };
+      const sqlite = db.prepare('SELECT sqlite_version()').pluck().get();
+      const details = { path, synchronous, sqlite, checkpointTrouble: checkpointer.trouble };
+      return { kind: KIND, capabilities, details };
+    });
   }
   async time(): Promise<port.TimeReply> {
     return this.#look(({ space }) => ({ epoch: space.epoch }));
@@ -190,8 +194,8 @@ export class SqliteStore implements port.Store {
     return answer;
   }
 
-  #look<T extends object>(act: (look: Look) => T): T & port.Reply {
-    return this.#file.read(this.namespace, (look) => ({
+  #look<T extends object>(act: (look: Look) => T): Promise<T & port.Reply> {
+    return this.#file.readInTurn(this.namespace, (look) => ({
       ...this.#reply(look.now, look.space.settingsVersion),
       ...act(look),
     }));

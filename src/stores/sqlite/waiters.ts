@@ -77,7 +77,8 @@ export class Waiters {
 
   #freedByOthers({ now, space, rows }: Look): string[] {
     const { incarnation } = this.#file.anchor;
-    if (this.#seen === undefined || !space.settings.keep_history) {
+    if (!space.settings.keep_history) return [...this.#tickets];
+    if (this.#seen === undefined) {
       this.#seen = this.#end(space, incarnation);
       return [...this.#tickets];
     }

@@ -6,6 +6,7 @@
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
 import { isBusy, translateError } from './translate-error.js';
+import type { LoopTurns } from './loop-turns.js';
 import type { Statements } from './statements.js';
 
 const PATIENCE_MS = 5_000;
@@ -23,14 +24,15 @@ export class WriteLane {
   readonly #clock: Clock;
   readonly #path: string;
   readonly #onRollback: () => void;
-  readonly #line: Waiting[] = [];
+  readonly #turns: LoopTurns;
+  #line: Waiting[] = [];
   #pauseMs = FIRST_PAUSE_MS;
-  #closed = false;
 
-  constructor(sql: Statements, clock: Clock, path: string, onRollback: () => void) {
+  constructor(sql: Statements, clock: Clock, path: string, turns: LoopTurns, onRollback: () => void) {
     this.#sql = sql;
     this.#clock = clock;
     this.#path = path;
+    this.#turns = turns;
     this.#onRollback = onRollback;
   }
 
@@ -92,21 +94,27 @@ export class WriteLane {
     this.#clock.after(pause, () => this.#drain(), true);
   }
 
+  /** First come first served. One attempt that finds the lock taken speaks for all; the loop goes round in between. */
   #drain(): void {
     for (let next = this.#line[0]; next; next = this.#line[0]) {
-      if (this.#closed) {
-        next.giveUp(new LeaseError('SHUTTING_DOWN', 'the store was closed before this write got its turn'));
-      } else if (next.attempt() === 'busy') {
-        if (this.#clock.monotonic() - next.since < PATIENCE_MS) {
-          this.#later();
-          return;
-        }
-        next.giveUp(this.#tooLong());
-      } else {
-        this.#pauseMs = FIRST_PAUSE_MS;
+      if (next.attempt() === 'busy') {
+        this.#giveUpOn((waiting) => this.#clock.monotonic() - waiting.since >= PATIENCE_MS, this.#tooLong());
+        if (this.#line.length > 0) this.#later();
+        return;
       }
+      this.#pauseMs = FIRST_PAUSE_MS;
       this.#line.shift();
+      if (this.#line.length > 0 && this.#turns.isLong()) {
+        this.#clock.soon(() => this.#drain());
+        return;
+      }
     }
+  }
+
+  #giveUpOn(isOver: (waiting: Waiting) => boolean, error: LeaseError): void {
+    const over = this.#line.filter(isOver);
+    this.#line = this.#line.filter((waiting) => !over.includes(waiting));
+    for (const waiting of over) waiting.giveUp(error);
   }
 
   #tooLong(): LeaseError {
@@ -118,8 +126,7 @@ export class WriteLane {
   }
 
   close(): void {
-    this.#closed = true;
-    this.#drain();
+    this.#giveUpOn(() => true, new LeaseError('SHUTTING_DOWN', 'the store was closed before this write got its turn'));
   }
 }
 
