@@ -53,7 +53,7 @@ class TinyRows implements Rows {
   }
   due(now: number, limit: number): LeaseRow[] {
     const lapsed = this.standing().filter((row) => isOpen(row) && row.expiresAt <= now);
-    return lapsed.sort((a, b) => a.expiresAt - b.expiresAt || byId(a, b)).slice(0, limit);
+    return lapsed.sort((a, b) => a.expiresAt - b.expiresAt || a.arrival - b.arrival).slice(0, limit);
   }
   deadTickets(now: number, limit: number): LeaseRow[] {
     const dead = this.standing().filter((row) => row.status === 'pending' && row.expiresAt <= now);
@@ -194,7 +194,9 @@ export class TinyStore implements port.Store {
     });
   setSettings: port.Store['setSettings'] = async (changes) =>
     this.#step(({ space }) => {
-      space.settings = { ...space.settings, ...protocol.checkSettings(changes, space.settings) };
+      const checked = protocol.checkSettings(changes, space.settings);
+      if (checked.keep_history === true && !space.settings.keep_history) space.prunedThrough = space.logged += 1;
+      space.settings = { ...space.settings, ...checked };
       space.settingsVersion += 1;
       return { settings: space.settings };
     });
@@ -207,7 +209,7 @@ export class TinyStore implements port.Store {
       const old = space.log.filter(({ at, seq }) => at < now - olderThanMs && seq <= last);
       const gone = old.slice(0, limit);
       space.log = space.log.slice(gone.length);
-      space.prunedThrough = gone.at(-1)?.seq ?? space.prunedThrough;
+      space.prunedThrough = Math.max(space.prunedThrough, gone.at(-1)?.seq ?? 0);
       const before = now - Math.max(olderThanMs, protocol.ID_KEEP_MS);
       const isOver = (row: LeaseRow): boolean =>
         !isOpen(row) && (row.endedAt ?? 0) < before && row.blockedUntil <= now && row.keepOutUntil <= now;
@@ -333,7 +335,7 @@ export class TinyStore implements port.Store {
     if (isLost) return { outcome: 'lost', oldest: this.#position(space.prunedThrough) } as const;
     const range = query.backward
       ? space.log.filter(({ seq }) => at === undefined || seq < at).reverse()
-      : space.log.filter(({ seq }) => seq > (at ?? 0));
+      : space.log.filter(({ seq }) => seq > (at ?? space.prunedThrough));
     const all = range.map(({ seq, ...row }) => ({ ...row, id: this.#position(seq), namespace: this.namespace }));
     const wanted = all.filter((row) => protocol.matchesQuery(row, query));
     const rows = wanted.slice(0, query.limit);

@@ -48,11 +48,18 @@ export class ModelLog {
     return { outcome: 'rows', rows: rows.map(({ row }) => row), next: this.#position(end ?? START), more };
   }
 
+  /** H1: nothing was logged for a while. Whoever read before that is told that rows are lost. */
+  resume(): void {
+    this.#count += 1;
+    this.#prunedThrough = String(this.#count).padStart(16, '0');
+  }
+
   prune(before: number, upTo: string | undefined, limit: number): { events: number; more: boolean } {
     const last = upTo === undefined ? undefined : (this.#keyOf(upTo) ?? START);
     const old = this.#rows.filter(({ key, row }) => row.at < before && (last === undefined || key <= last));
     const gone = old.slice(0, limit);
-    this.#prunedThrough = gone.at(-1)?.key ?? this.#prunedThrough;
+    const lastGone = gone.at(-1)?.key ?? START;
+    if (lastGone > this.#prunedThrough) this.#prunedThrough = lastGone;
     this.#rows = this.#rows.slice(gone.length);
     return { events: gone.length, more: old.length > gone.length };
   }

@@ -108,6 +108,7 @@ export class Model {
 
   setSettings(changes: Readonly<Record<string, unknown>>): Settings {
     const checked = checkSettings(changes, this.#space.settings);
+    if (checked.keep_history === true && !this.#space.settings.keep_history) this.#log.resume();
     this.#space.settings = { ...this.#space.settings, ...checked };
     this.#space.settingsVersion += 1;
     return this.#space.settings;

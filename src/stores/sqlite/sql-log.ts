@@ -128,7 +128,7 @@ export class SqlLog {
     const old = rows.filter(isOld);
     for (const [row] of old.slice(0, limit)) this.#remove.run(row);
     const lastGone = old.slice(0, limit).at(-1)?.[0];
-    if (lastGone !== undefined) space.prunedThrough = lastGone - base;
+    if (lastGone !== undefined) space.prunedThrough = Math.max(space.prunedThrough, lastGone - base);
     const endedBefore = now - Math.max(order.olderThanMs, ID_KEEP_MS);
     const [stays, since] = this.#oldest.get({ from: base, to: end, limit: 1 }) ?? [end, now];
     const bound = since >= endedBefore ? stays : end; // what came after a row of that time cannot have ended before it

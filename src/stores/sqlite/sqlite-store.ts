@@ -108,7 +108,12 @@ export class SqliteStore implements port.Store {
   }
   async setSettings(changes: Readonly<Record<string, unknown>>): Promise<port.SettingsReply> {
     return this.#step(({ space }) => {
-      space.settings = { ...space.settings, ...checkSettings(changes, space.settings) };
+      const checked = checkSettings(changes, space.settings);
+      if (checked.keep_history === true && !space.settings.keep_history) {
+        space.arrival += 1; // H1: whoever read before the pause is told that rows are lost
+        space.prunedThrough = space.arrival;
+      }
+      space.settings = { ...space.settings, ...checked };
       space.settingsVersion += 1;
       this.#file.spaces.save(space);
       return { settings: space.settings };

@@ -17,12 +17,14 @@ import { expiry } from './expiry.js';
 import { idsAndRepeats } from './ids-and-repeats.js';
 import { lateAndUnknownIds } from './late-and-unknown-ids.js';
 import { liftingBlocks } from './lifting-blocks.js';
+import { limitsAndDeadlock } from './limits-and-deadlock.js';
 import { pruning } from './pruning.js';
 import { queueOrder } from './queue-order.js';
 import { reads } from './reads.js';
 import { reclaim } from './reclaim.js';
 import { releaseAndCancel } from './release-and-cancel.js';
 import { renewal } from './renewal.js';
+import { reviewed } from './reviewed.js';
 import { revocation } from './revocation.js';
 import { setsAndLimits } from './sets-and-limits.js';
 import { settings } from './settings.js';
@@ -46,6 +48,7 @@ export const casesByTopic: Readonly<Record<string, readonly ConformanceCase[]>> 
   'tickets that die': ticketsThatDie,
   'wake-ups': wakeUps,
   deadlock,
+  'limits and deadlock': limitsAndDeadlock,
   upgrades,
   reclaim,
   delegation,
@@ -63,6 +66,7 @@ export const casesByTopic: Readonly<Record<string, readonly ConformanceCase[]>> 
   batches,
   'bad names and parts': badNamesAndParts,
   'bad values': badValues,
+  reviewed,
 };
 
 export const conformanceCases: readonly ConformanceCase[] = Object.values(casesByTopic).flat();

@@ -135,8 +135,8 @@ export const settings: readonly ConformanceCase[] = [
     },
   },
   {
-    tags: ['O4', 'H4'],
-    title: 'keep_history off: nothing is logged, everything else works; on again, the log goes on',
+    tags: ['O4', 'H1', 'H4'],
+    title: 'keep_history off: nothing is logged, everything else works; on again, who read before is told of the hole',
     run: async ({ ask, grant, acquire, release, events, store }) => {
       await grant('before');
       await store.setSettings({ keep_history: false });
@@ -144,13 +144,16 @@ export const settings: readonly ConformanceCase[] = [
       const quiet = await grant(request);
       assert.equal(expectOutcome(await acquire(request), 'granted').again, true);
       expectOutcome(await release(quiet), 'released');
+      const [before] = await events();
       assert.equal((await events()).length, 1);
       await store.setSettings({ keep_history: true });
       const after = await grant('after');
-      assert.deepEqual(
-        (await events()).map(({ resource }) => resource),
-        ['before', 'after'],
-      );
+      const { oldest } = expectOutcome(await store.events({ after: before?.id, limit: 10 }), 'lost');
+      const names = (rows: readonly { resource?: string | undefined }[]) => rows.map(({ resource }) => resource);
+      assert.deepEqual(names(await events({ after: oldest })), ['after']);
+      assert.deepEqual(names(await events()), ['after']);
+      const back = expectOutcome(await store.events({ backward: true, limit: 10 }), 'rows');
+      assert.deepEqual(names(back.rows), ['after', 'before']);
       assert.ok(after.epoch > quiet.epoch);
     },
   },
