@@ -331,12 +331,17 @@ export class TinyStore implements port.Store {
   #readLog(space: TinySpace, query: port.EventQuery) {
     const asked = query.backward ? query.before : query.after;
     const at = asked === undefined ? undefined : this.#seqOf(asked);
-    const isLost = asked !== undefined && (at === undefined || (!query.backward && at < space.prunedThrough));
+    const isBeyond = at === undefined || at > space.logged || (!query.backward && at < space.prunedThrough);
+    const isLost = asked !== undefined && isBeyond;
     if (isLost) return { outcome: 'lost', oldest: this.#position(space.prunedThrough) } as const;
     const range = query.backward
       ? space.log.filter(({ seq }) => at === undefined || seq < at).reverse()
       : space.log.filter(({ seq }) => seq > (at ?? space.prunedThrough));
-    const all = range.map(({ seq, ...row }) => ({ ...row, id: this.#position(seq), namespace: this.namespace }));
+    const all = range.map(({ seq, ...row }) => ({
+      ...structuredClone(row),
+      id: this.#position(seq),
+      namespace: this.namespace,
+    }));
     const wanted = all.filter((row) => protocol.matchesQuery(row, query));
     const rows = wanted.slice(0, query.limit);
     const more = wanted.length > rows.length;

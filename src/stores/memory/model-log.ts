@@ -45,7 +45,12 @@ export class ModelLog {
     const rows = wanted.slice(0, query.limit);
     const more = wanted.length > rows.length;
     const end = more ? rows.at(-1)?.key : (kept.at(-1)?.key ?? from);
-    return { outcome: 'rows', rows: rows.map(({ row }) => row), next: this.#position(end ?? START), more };
+    return {
+      outcome: 'rows',
+      rows: rows.map(({ row }) => ({ ...row, data: structuredClone(row.data) })),
+      next: this.#position(end ?? START),
+      more,
+    };
   }
 
   /** H1: nothing was logged for a while. Whoever read before that is told that rows are lost. */
@@ -72,6 +77,6 @@ export class ModelLog {
     const position = parsePosition(text);
     const { store, namespace, incarnation } = this.#home;
     const here = position?.store === store && position.namespace === namespace && position.incarnation === incarnation;
-    return here ? position.key : undefined;
+    return here && Number(position.key) <= this.#count ? position.key : undefined;
   }
 }
