@@ -89,16 +89,17 @@ test('A8, S2: a backup comes to its end while another connection never stops wri
     await store.acquire(requests);
   }
   const before = await grant(store, clock, 'before');
-  let [isDone, writes] = [false, 0];
+  const stop = new AbortController();
+  let writes = 0;
   const writing = (async () => {
-    for (; !isDone; writes += 1) {
+    for (; !stop.signal.aborted; writes += 1) {
       await grant(writer, clock, `writer/${writes}`);
       await nextTurn();
     }
   })();
   const path = join(folder.path, 'backup.db');
   await inTime('the backup', store.backup(path)).finally(() => {
-    isDone = true;
+    stop.abort();
   });
   await writing;
   expect(writes).toBeGreaterThan(5);

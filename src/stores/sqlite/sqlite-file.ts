@@ -88,15 +88,15 @@ export class SqliteFile {
   }
 
   async #breathe(): Promise<void> {
-    this.#checkOpen();
+    this.checkOpen();
     if (!this.#turns.isLong()) return;
     await this.#turns.next();
-    this.#checkOpen();
+    this.checkOpen();
   }
 
   /** One read transaction: every statement of `act` sees the same snapshot. */
   read<T>(namespace: string, act: (look: Look) => T): T {
-    this.#checkOpen();
+    this.checkOpen();
     try {
       this.sql.beginRead.run();
       try {
@@ -113,7 +113,7 @@ export class SqliteFile {
     }
   }
 
-  #checkOpen(): void {
+  checkOpen(): void {
     if (this.#isClosed) throw new LeaseError('SHUTTING_DOWN', 'the store is closed: connect again');
   }
 

@@ -167,9 +167,11 @@ export class SqliteStore implements port.Store {
     return this.#look(({ space }) => ({ epoch: space.epoch }));
   }
   async migrate(): Promise<{ applied: readonly string[]; pending: readonly string[] }> {
+    this.#file.checkOpen();
     return { applied: this.#applied, pending: [] };
   }
   async backup(path: string): Promise<void> {
+    this.#file.checkOpen();
     await backupFile(this.#file, path);
   }
   subscribe(listener: port.StoreListener): () => void {
