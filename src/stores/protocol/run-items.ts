@@ -6,13 +6,17 @@ import type { Failed } from '../store.js';
 /** Runs every item; one that is invalid or over a limit fails alone. Checks come before the first write of an item, so
  *  a failed one has changed nothing. Anything that is not a LeaseError is the store's own trouble and fails the call. */
 export function runItems<Q, R>(requests: readonly Q[], act: (request: Q) => R): (R | Failed)[] {
-  return requests.map((request) => {
-    try {
-      checkItem(request);
-      return act(request);
-    } catch (error) {
-      if (error instanceof LeaseError && error.code !== 'STORE_UNAVAILABLE') return { outcome: 'failed', error };
-      throw error;
-    }
-  });
+  const results: (R | Failed)[] = [];
+  for (const request of requests) results.push(runItem(request, act));
+  return results;
+}
+
+function runItem<Q, R>(request: Q, act: (request: Q) => R): R | Failed {
+  try {
+    checkItem(request);
+    return act(request);
+  } catch (error) {
+    if (error instanceof LeaseError && error.code !== 'STORE_UNAVAILABLE') return { outcome: 'failed', error };
+    throw error;
+  }
 }
