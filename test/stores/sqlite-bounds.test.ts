@@ -210,3 +210,31 @@ test('A8: a list by name or prefix finds its leases beside twenty thousand, by a
   expect(await pages({ prefix: 'tree', owner: 'nobody' }, 2)).toEqual([]);
   await store.close();
 });
+
+test('S4, S21: renewals in one batch are each written, whether they end alike or not, a twice renewed and a late one too', async () => {
+  const fake = new FakeClock();
+  const [store, other] = [await open(fake), await open(fake)];
+  const late = await grant(store, fake, 'late', { ttlMs: 100 });
+  const leases: Lease[] = [];
+  for (let i = 0; i < 70; i += 1)
+    leases.push(await grant(store, fake, `many/${i}`, { ttlMs: i < 66 ? 30_000 : 40_000 }));
+  await fake.advance(1_000);
+  const renewal = ({ id, epoch }: Lease, requestId: string) => ({ id, epoch, requestId, callerWall: fake.wall() });
+  const [first] = leases as [Lease];
+  const asked = [
+    ...leases.map((lease) => renewal(lease, `r-${lease.id}`)),
+    renewal(first, 'again'),
+    renewal(late, 'late'),
+  ];
+  const { now, results } = await store.renew(asked);
+  expect(results.map(({ outcome }) => outcome)).toEqual([...leases.map(() => 'renewed'), 'renewed', 'notHeld']);
+  for (const reader of [store, other]) {
+    const { items } = await reader.get([...leases, late].map(({ id }) => id));
+    for (const [i, lease] of leases.entries()) {
+      expect(items[i]).toMatchObject({ renewals: i === 0 ? 2 : 1, renewedAt: now, expiresAt: now + lease.ttlMs });
+    }
+    expect(items.at(-1)?.status).toBe('expired');
+  }
+  await store.close();
+  await other.close();
+});

@@ -7,7 +7,7 @@ import { encodeLogMore, encodeType } from './log-codec.js';
 import { encodeMore, encodeParts, encodeState, encodeStatus } from './row-codec.js';
 import { SPAN, STATE } from './schema.js';
 import type { FileSpace } from './spaces.js';
-import type { Statements } from './statements.js';
+import { RENEWED_TOGETHER, type Statements } from './statements.js';
 
 const MOST_RECENT = 16_384;
 
@@ -16,6 +16,7 @@ export class RowWriter {
   readonly #space: FileSpace;
   readonly #now: number;
   readonly #wall: number;
+  #renewed: LeaseRow[] = [];
 
   constructor(sql: Statements, space: FileSpace, now: number, wall: number) {
     this.#sql = sql;
@@ -97,12 +98,39 @@ export class RowWriter {
   }
 
   save(row: LeaseRow, changed: Changed): void {
+    if (changed === 'renewed') this.#renewed.push(row);
+    else this.#saveNow(row, changed);
+  }
+
+  /** Writes the renewals of this step: those that end alike by the dozen. Every read of rows calls it first. */
+  flush(): void {
+    if (this.#renewed.length === 0) return;
+    const rows = this.#renewed;
+    this.#renewed = [];
+    for (let at = 0; at < rows.length;) {
+      const group = rows.slice(at, at + RENEWED_TOGETHER);
+      const first = group[0] as LeaseRow;
+      if (group.length === RENEWED_TOGETHER && group.every((row) => endsAlike(row, first))) {
+        const each = group.flatMap((row) => [this.#rowNumber(row.arrival), row.renewals, row.lastRequest ?? null]);
+        this.#sql.saveRenewedTogether.run(first.expiresAt, first.renewedAt, first.ttlMs, first.skewMs, each);
+        at += RENEWED_TOGETHER;
+      } else {
+        this.#saveRenewed(first);
+        at += 1;
+      }
+    }
+  }
+
+  #saveRenewed(row: LeaseRow): void {
+    const { expiresAt, renewedAt, ttlMs, renewals, skewMs, lastRequest } = row;
+    const number = this.#rowNumber(row.arrival);
+    this.#sql.saveRenewed.run(expiresAt, renewedAt, ttlMs, renewals, skewMs, lastRequest ?? null, number);
+  }
+
+  #saveNow(row: LeaseRow, changed: Changed): void {
     const number = this.#rowNumber(row.arrival);
     const lastRequest = row.lastRequest ?? null;
-    if (changed === 'renewed') {
-      this.#sql.saveRenewed.run(row.expiresAt, row.renewedAt, row.ttlMs, row.renewals, row.skewMs, lastRequest, number);
-      return;
-    }
+    this.flush();
     const state = encodeState(row);
     this.remember(row, state);
     if (changed === 'ended') {
@@ -171,4 +199,8 @@ export class RowWriter {
     this.#sql.clearState.run(this.#rowNumber(row.arrival));
     this.#keepNames(row, STATE.over);
   }
+}
+
+function endsAlike(a: LeaseRow, b: LeaseRow): boolean {
+  return a.expiresAt === b.expiresAt && a.renewedAt === b.renewedAt && a.ttlMs === b.ttlMs && a.skewMs === b.skewMs;
 }

@@ -39,6 +39,7 @@ export class SqlRows implements Rows {
   find(id: string): LeaseRow | undefined {
     const recent = this.#space.recent.get(id);
     if (recent) return recent;
+    this.#writer.flush();
     const columns = this.#sql.find.get(this.#space.id, id);
     if (columns === undefined) return undefined;
     const row = decodeRow(columns);
@@ -47,6 +48,7 @@ export class SqlRows implements Rows {
   }
 
   lookUp(id: string, parts: readonly Part[]): { known: LeaseRow | undefined; overlapping: LeaseRow[] } {
+    this.#writer.flush();
     const only = parts[0];
     const { id: ns, hasOtherNames } = this.#space;
     if (parts.length > 1 || only?.scope !== 'node' || hasOtherNames) {
@@ -63,6 +65,7 @@ export class SqlRows implements Rows {
   }
 
   overlapping(parts: readonly Part[]): LeaseRow[] {
+    this.#writer.flush();
     const found = new Map<string, LeaseRow>();
     for (const part of parts) {
       this.#collectNamed(found, namesFor(part));
@@ -114,6 +117,7 @@ export class SqlRows implements Rows {
   }
 
   matching(order: RevokeOrder, now: number, limit: number): LeaseRow[] {
+    this.#writer.flush();
     const found = new Map<string, LeaseRow>();
     for (const rows of this.#aimedAt(order.target)) {
       for (const columns of rows) {
@@ -146,14 +150,17 @@ export class SqlRows implements Rows {
   }
 
   deadTickets(now: number, limit: number): LeaseRow[] {
+    this.#writer.flush();
     return this.#sql.deadTickets.all(this.#space.id, now, limit).map(decodeRow);
   }
 
   due(now: number, limit: number): LeaseRow[] {
+    this.#writer.flush();
     return dueRows(this.#sql, this.#space, now, limit);
   }
 
   waiting(limit: number): LeaseRow[] {
+    this.#writer.flush();
     return this.#sql.waiting.all(this.#space.id, limit).map(decodeRow);
   }
 
@@ -165,6 +172,10 @@ export class SqlRows implements Rows {
   }
   log(entry: LogEntry): void {
     this.#writer.log(entry);
+  }
+  /** Writes what is still to be written: at the end of every step. */
+  flush(): void {
+    this.#writer.flush();
   }
 }
 

@@ -74,6 +74,7 @@ export class SqliteFile {
       space.writtenAt = now;
       const rows = new SqlRows(this.sql, space, now, wall, true);
       const result = act({ now, wall, rows, space, freed: [], wake: [] });
+      rows.flush();
       if (!space.settings.keep_history) spaces.save(space);
       return result;
     });

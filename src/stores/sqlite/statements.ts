@@ -7,6 +7,9 @@ type Get = Statement<unknown[], LeaseColumns>;
 /** When to look, the row, and when it expires if it stands. */
 export type DueColumns = [at: number | null, row: number, expiresAt: number | null];
 
+/** How many renewals that end alike go into one statement. */
+export const RENEWED_TOGETHER = 32;
+
 const BY_ID = 'journal INDEXED BY journal_by_id WHERE ns = ? AND id = ? AND status IS NOT NULL';
 
 export class Statements {
@@ -24,6 +27,7 @@ export class Statements {
   readonly saveEnded: Statement;
   readonly saveEndedPlain: Statement;
   readonly saveRenewed: Statement;
+  readonly saveRenewedTogether: Statement;
   readonly saveWhole: Statement;
   readonly clearState: Statement;
   readonly addName: Statement;
@@ -88,6 +92,12 @@ export class Statements {
     this.saveRenewed = plain(
       `UPDATE journal SET expires_at = ?, renewed_at = ?, ttl_ms = ?, renewals = ?, skew_ms = ?, last_request = ?
        WHERE row = ?`,
+    );
+    this.saveRenewedTogether = plain(
+      `UPDATE journal SET expires_at = ?, renewed_at = ?, ttl_ms = ?, skew_ms = ?, renewals = v.column2,
+         last_request = v.column3
+       FROM (VALUES ${Array.from({ length: RENEWED_TOGETHER }, () => '(?, ?, ?)').join(', ')}) AS v
+       WHERE journal.row = v.column1`,
     );
     this.saveWhole = plain(
       `UPDATE journal SET state = ?, owner = ?, epoch = ?, status = ?, expires_at = ?, acquired_at = ?, renewed_at = ?,
