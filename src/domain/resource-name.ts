@@ -1,6 +1,6 @@
 // Resource names: path-like, compared byte by byte (contract, section 1). A name that passes `checkName` is the only
 // kind that reaches a store; nothing is normalised silently, because two spellings of one name would be two locks.
-import { invalid } from './errors.js';
+import { invalid, shown } from './errors.js';
 import { LIMITS } from './limits.js';
 
 // eslint-disable-next-line no-control-regex -- control characters are what this looks for
@@ -88,11 +88,6 @@ export function compareNames(a: string, b: string): number {
     return x < y ? -1 : 1;
   }
   return a.length - b.length;
-}
-
-function shown(name: string): string {
-  const short = name.length > 80 ? `${name.slice(0, 77)}...` : name;
-  return JSON.stringify(short);
 }
 
 function describe(value: unknown): string {

@@ -1,9 +1,10 @@
-// A complete acquire request with the defaults of most tests.
+// Asking a real store: a request born now by its clock, and its answer.
 import { makeId } from '../../src/domain/ids.js';
 import type { AcquireRequest } from '../../src/domain/requests.js';
 import type { Clock } from '../../src/domain/clock.js';
 import type { AcquireResult, Store } from '../../src/stores/store.js';
 import type { Lease } from '../../src/domain/lease.js';
+import { acquireRequest, exclusive } from './domain-values.js';
 
 export async function ask(
   store: Store,
@@ -12,23 +13,13 @@ export async function ask(
   changes: Partial<AcquireRequest> = {},
 ): Promise<AcquireRequest> {
   const { now } = await store.time();
-  return {
+  return acquireRequest({
     id: makeId(now, clock.randomText()),
     bornAt: now,
-    owner: 'someone',
-    parts: [{ name, scope: 'node', mode: 'exclusive' }],
-    ttlMs: 30_000,
-    priority: 0,
-    join: false,
-    holding: [],
-    reclaim: false,
-    maxRenewals: -1,
-    minHoldMs: 0,
-    lockDelayMs: 0,
-    remote: false,
+    parts: [exclusive(name)],
     callerWall: clock.wall(),
     ...changes,
-  };
+  });
 }
 
 export async function acquire(store: Store, request: AcquireRequest): Promise<AcquireResult> {

@@ -1,6 +1,6 @@
 // Which rows to look at for their expiry (S3, S18). Acquire and release write no expiry index: the sweep walks the journal
 // behind them and lists in `due` whatever still stands when it comes by. A row changed behind the sweep, so that it may
-// end earlier than its entry says, is listed again by its writer (sql-rows.ts).
+// end earlier than its entry says, is listed again by its writer (row-writer.ts).
 //
 // An entry says "not before": a renewal moves the row's expiry on and leaves the entry. When its time comes the entry is
 // dropped if the row is over, moved if the row lives on, and only then do the rows that did lapse come out, in order.
