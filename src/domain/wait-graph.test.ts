@@ -199,3 +199,29 @@ test('Q4: the victim is told who waits for what, and who has it', () => {
     { ticketId: 'queued', owner: 'owner of queued', resource: 'name of lease-0', heldBy: 'holder of lease-0' },
   ]);
 });
+
+describe('Q4: a full limit', () => {
+  const full = (...ids: string[]) => ({ leases: ids.map(lease), tickets: [] });
+
+  test('is no deadlock while one of its places may yet be given back', () => {
+    const graph: WaitGraph = {
+      tickets: [
+        ticket('a', { holding: ['lease-a'], waitsForOneOf: full('lease-b', 'lease-of-nobody-here') }),
+        ticket('b', { holding: ['lease-b'], waitsForLeases: [lease('lease-a')] }),
+      ],
+    };
+    expect(findCycles(graph)).toEqual([]);
+    expect(cycleStands(graph, ['a', 'b'])).toBe(false);
+  });
+
+  test('is one when every place is with somebody who waits, the waiter itself included', () => {
+    const graph: WaitGraph = {
+      tickets: [
+        ticket('a', { holding: ['lease-a', 'place-1'], waitsForOneOf: full('place-1', 'place-2') }),
+        ticket('b', { arrival: 1, holding: ['place-2'], waitsForLeases: [lease('lease-a')] }),
+      ],
+    };
+    expect(findCycles(graph).map((cycle) => youngest(cycle).id)).toEqual(['b']);
+    expect(cycleStands(graph, ['a', 'b'])).toBe(true);
+  });
+});

@@ -77,33 +77,60 @@ function walk(start: string, edges: ReadonlyMap<string, string[]>, done: Set<str
   return found;
 }
 
-/** What is left when every ticket that somebody may yet let through has been let through, again and again. */
+/** What is left when every ticket that somebody may yet let through has been let through, again and again. Whenever one
+ *  goes, only those that waited for it are looked at again: long queues cost by their edges, not by their square. */
 function stuckTickets(graph: WaitGraph): WaitingTicket[] {
-  let stuck = [...graph.tickets];
-  for (;;) {
-    const holders = holdersOf(stuck);
-    const waiting = new Set(stuck.map((ticket) => ticket.id));
-    const stays = stuck.filter((ticket) => isStuck(ticket, holders, waiting));
-    if (stays.length === stuck.length) return stays;
-    stuck = stays;
+  const holders = holdersOf(graph.tickets);
+  const stuck = new Set(graph.tickets.map((ticket) => ticket.id));
+  const waiters = waitersOf(graph);
+  const todo = [...graph.tickets];
+  for (let ticket = todo.pop(); ticket; ticket = todo.pop()) {
+    if (!stuck.has(ticket.id) || isStuck(ticket, holders, stuck)) continue;
+    stuck.delete(ticket.id);
+    todo.push(...(waiters.get(ticket.id) ?? []));
   }
+  return graph.tickets.filter((ticket) => stuck.has(ticket.id));
+}
+
+/** For each ticket, those that wait for it or for what its requester holds. */
+function waitersOf(graph: WaitGraph): Map<string, WaitingTicket[]> {
+  const byId = new Map(graph.tickets.map((ticket) => [ticket.id, ticket]));
+  const waiters = new Map<string, WaitingTicket[]>();
+  for (const [from, targets] of edgesOf(graph)) {
+    const waiter = byId.get(from) as WaitingTicket;
+    for (const target of targets) {
+      const known = waiters.get(target);
+      if (known) known.push(waiter);
+      else waiters.set(target, [waiter]);
+    }
+  }
+  return waiters;
 }
 
 type Holders = ReadonlyMap<string, readonly string[]>;
 
-function isStuck(ticket: WaitingTicket, holders: Holders, waiting: ReadonlySet<string>): boolean {
-  const isHeld = ({ id }: WaitedLease): boolean => (holders.get(id) ?? []).some((by) => by !== ticket.id);
-  const isQueued = (id: string): boolean => id !== ticket.id && waiting.has(id);
+function isStuck(ticket: WaitingTicket, holders: Holders, stuck: ReadonlySet<string>): boolean {
+  const isQueued = (id: string): boolean => id !== ticket.id && stuck.has(id);
+  const isHeld = ({ id }: WaitedLease): boolean => (holders.get(id) ?? []).some(isQueued);
   if (ticket.waitsForLeases.some(isHeld) || ticket.waitsForTickets.some(isQueued)) return true;
   const { leases = [], tickets = [] } = ticket.waitsForOneOf ?? {};
-  return leases.length + tickets.length > 0 && leases.every(isHeld) && tickets.every(isQueued);
+  const isOwn = ({ id }: WaitedLease): boolean => ticket.holding.includes(id); // it stays while its holder waits
+  return (
+    leases.length + tickets.length > 0 &&
+    leases.every((lease) => isOwn(lease) || isHeld(lease)) &&
+    tickets.every(isQueued)
+  );
 }
 
 /** Which tickets' requesters hold each lease. */
 function holdersOf(tickets: readonly WaitingTicket[]): Map<string, string[]> {
   const holders = new Map<string, string[]>();
   for (const ticket of tickets) {
-    for (const lease of ticket.holding) holders.set(lease, [...(holders.get(lease) ?? []), ticket.id]);
+    for (const lease of ticket.holding) {
+      const known = holders.get(lease);
+      if (known) known.push(ticket.id);
+      else holders.set(lease, [ticket.id]);
+    }
   }
   return holders;
 }
