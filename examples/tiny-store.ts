@@ -256,6 +256,7 @@ export class TinyStore implements port.Store {
 
   show: port.Store['show'] = async (resource, historyLimit) =>
     this.#look((look) => {
+      if (historyLimit === 0) return { ...protocol.standingOn(look, resource), history: [] };
       const limit = protocol.checkLimit(historyLimit);
       const history = this.#readLog(look.space, { backward: true, resource, limit });
       return { ...protocol.standingOn(look, resource), history: history.outcome === 'rows' ? history.rows : [] };

@@ -128,6 +128,8 @@ export interface Listed extends Reply {
 export interface Shown extends Reply {
   readonly holders: readonly Lease[];
   readonly queue: readonly Lease[];
+  /** How long a block (Q6) still keeps everybody out; 0 when none does. */
+  readonly blockedMs: number;
   /** Newest first. */
   readonly history: readonly LogRow[];
 }
@@ -178,6 +180,7 @@ export interface Store {
 
   get(ids: readonly string[]): Promise<Reply & { readonly items: readonly (Lease | undefined)[] }>;
   list(filter: ListFilter): Promise<Listed>;
+  /** With the newest `historyLimit` rows of its log; 0 for none, which is cheaper. */
   show(resource: string, historyLimit: number): Promise<Shown>;
 
   info(): Promise<StoreInfo>;

@@ -37,6 +37,8 @@ export class MemoryStore implements port.Store {
   readonly #shared: Shared;
   readonly #model: Model;
   readonly #listeners = new Set<port.StoreListener>();
+  /** Somebody wants to hear of every change, not only of its own turn. */
+  #isWatched = false;
 
   constructor(options: { readonly clock: Clock; readonly namespace?: string }, shared?: Shared) {
     const { clock } = options;
@@ -129,7 +131,15 @@ export class MemoryStore implements port.Store {
 
   subscribe(listener: port.StoreListener): () => void {
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#lookForWatchers();
+    return () => {
+      this.#listeners.delete(listener);
+      this.#lookForWatchers();
+    };
+  }
+
+  #lookForWatchers(): void {
+    this.#isWatched = [...this.#listeners].some((listener) => listener.changed !== undefined);
   }
 
   async close(): Promise<void> {
@@ -148,7 +158,7 @@ export class MemoryStore implements port.Store {
     const step = this.#model.step(this.#now(), this.#shared.clock.wall());
     const answer = act(step);
     const woken = wokenBy(step);
-    if (woken.length > 0) this.#shared.clock.soon(() => this.#announce(woken));
+    if (woken.length > 0 || this.#isWatched) this.#shared.clock.soon(() => this.#announce(woken));
     return { ...this.#reply(step.now), ...answer };
   }
 
@@ -171,7 +181,10 @@ export class MemoryStore implements port.Store {
   }
 
   #announce(woken: readonly string[]): void {
-    for (const listener of [...this.#listeners]) listener.wake?.(woken);
+    for (const listener of [...this.#listeners]) {
+      if (woken.length > 0) listener.wake?.(woken);
+      listener.changed?.();
+    }
   }
 }
 

@@ -155,8 +155,13 @@ export class Model {
     return isEnd ? { items } : { items, cursor: `${last.row.id}:${last.name}` };
   }
 
-  show(now: number, resource: string, historyLimit: number): { holders: Lease[]; queue: Lease[]; history: LogAnswer } {
-    const history = this.events({ backward: true, resource, limit: historyLimit });
+  show(
+    now: number,
+    resource: string,
+    historyLimit: number,
+  ): { holders: Lease[]; queue: Lease[]; blockedMs: number; history: LogAnswer } {
+    const none: LogAnswer = { outcome: 'rows', rows: [], next: '', more: false };
+    const history = historyLimit === 0 ? none : this.events({ backward: true, resource, limit: historyLimit });
     return { ...standingOn({ now, rows: this.#rows }, resource), history };
   }
 }

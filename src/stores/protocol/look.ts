@@ -1,5 +1,6 @@
 // Reads that follow from the protocol: who waits for whom, and how one resource stands. They change nothing.
 import { anyOverlap } from '../../domain/conflict.js';
+import { blocksOf } from '../../domain/blocks.js';
 import { decide } from '../../domain/decide.js';
 import { isLive, isWaiting } from '../../domain/expiry.js';
 import { leaseAt, type Lease, type LeaseRow } from '../../domain/lease.js';
@@ -9,6 +10,9 @@ import { comparePlaces } from '../../domain/queue-order.js';
 import { checkName } from '../../domain/resource-name.js';
 import type { WaitedLease, WaitGraph, WaitingTicket } from '../../domain/wait-graph.js';
 import type { Rows } from './rows.js';
+
+/** No owner has an empty name: blocks that bar one owner only are not counted. */
+const NOBODY = '';
 
 interface Look {
   readonly now: number;
@@ -58,13 +62,15 @@ function sharedName(lease: LeaseRow, ticket: LeaseRow): string {
 }
 
 /** Everything that stands on or waits for this one name, subtrees above it included. */
-export function standingOn(look: Look, resource: string): { holders: Lease[]; queue: Lease[] } {
+export function standingOn(look: Look, resource: string): { holders: Lease[]; queue: Lease[]; blockedMs: number } {
   const here: Part[] = [{ name: checkName(resource), scope: 'node', mode: 'exclusive' }];
   const rows = look.rows.overlapping(here).filter((row) => anyOverlap(row.parts, here));
   const holders = rows.filter((row) => isLive(row, look.now)).sort((a, b) => a.epoch - b.epoch);
   const queue = rows.filter((row) => isWaiting(row, look.now)).sort(comparePlaces);
+  const blocks = rows.flatMap((row) => blocksOf(row, look.now, NOBODY));
   return {
     holders: holders.slice(0, LIMITS.rowsPerStep).map((row) => leaseAt(row, look.now)),
     queue: queue.slice(0, LIMITS.rowsPerStep).map((row) => leaseAt(row, look.now)),
+    blockedMs: blocks.reduce((longest, block) => Math.max(longest, block.until - look.now), 0),
   };
 }

@@ -137,9 +137,10 @@ export class SqliteStore implements port.Store {
     return this.#look(({ now, space }) => this.#file.listing.page(space.id, now, filter));
   }
   async show(resource: string, historyLimit: number): Promise<port.Shown> {
-    checkLimit(historyLimit);
+    if (historyLimit !== 0) checkLimit(historyLimit);
     return this.#look((look) => {
       const standing = standingOn(look, resource);
+      if (historyLimit === 0) return { ...standing, history: [] };
       const history = this.#readLog(look, { backward: true, resource, limit: historyLimit });
       return { ...standing, history: history.outcome === 'rows' ? history.rows : [] };
     });
@@ -198,6 +199,7 @@ export class SqliteStore implements port.Store {
       return { answer: { ...this.#reply(step.now, step.space.settingsVersion), ...reply }, woken: wokenBy(step) };
     });
     if (woken.length > 0) this.#waiters.announce(woken);
+    this.#waiters.changed();
     return answer;
   }
 

@@ -1,5 +1,6 @@
 // Who waits here, and telling them (Q3). Tickets joined through this store are remembered until they are answered
-// otherwise; while there are any, writes of other processes are watched for and their freed names looked up.
+// otherwise; while there are any, writes of other processes are watched for and their freed names looked up. Listeners
+// that want to hear of every change are told of it, whoever wrote.
 import type { Clock } from '../../domain/clock.js';
 import type { Part } from '../../domain/part.js';
 import type { LogRow, StoredType } from '../../domain/events.js';
@@ -37,7 +38,11 @@ export class Waiters {
 
   subscribe(listener: StoreListener): () => void {
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#startOrStop();
+    return () => {
+      this.#listeners.delete(listener);
+      this.#startOrStop();
+    };
   }
 
   /** Keeps the list of tickets by what the store answered; an answer that is not 'queued' ends the wait. */
@@ -47,8 +52,28 @@ export class Waiters {
       if (result.outcome === 'queued') this.#tickets.add(id);
       else if (this.#tickets.size > 0) this.#tickets.delete(id);
     }
-    if (this.#tickets.size > 0 && this.#listeners.size > 0) this.#neighbours.start();
-    else if (this.#tickets.size === 0) this.#neighbours.stop();
+    this.#startOrStop();
+  }
+
+  /** The neighbours are listened to only while somebody here wants to know. */
+  #startOrStop(): void {
+    const isWanted = this.#isWatched() || (this.#tickets.size > 0 && this.#listeners.size > 0);
+    if (isWanted) this.#neighbours.start();
+    else this.#neighbours.stop();
+  }
+
+  #isWatched(): boolean {
+    for (const listener of this.#listeners) if (listener.changed) return true;
+    return false;
+  }
+
+  /** This process wrote. */
+  changed(): void {
+    if (this.#isWatched()) this.#clock.soon(() => this.#tellOfChange());
+  }
+
+  #tellOfChange(): void {
+    for (const listener of [...this.#listeners]) listener.changed?.();
   }
 
   /** After the answer is on its way, so that a listener that throws or claims at once disturbs nobody (S12). */
@@ -67,12 +92,13 @@ export class Waiters {
     try {
       const version = this.#file.sql.dataVersion.get();
       if (version === this.#version) return;
-      woken = this.#file.read(this.#namespace, (look) => this.#freedByOthers(look));
+      woken = this.#tickets.size > 0 ? this.#file.read(this.#namespace, (look) => this.#freedByOthers(look)) : [];
       this.#version = version;
     } catch {
       return; // A hint that could not be read; the ticket's next refresh finds out.
     }
     if (woken.length > 0) this.announce(woken);
+    this.#tellOfChange();
   }
 
   #freedByOthers({ now, space, rows }: Look): string[] {

@@ -157,6 +157,7 @@ export const reads: readonly ConformanceCase[] = [
         ],
       );
       assert.equal((await store.show('a/b', 1)).history.length, 1);
+      assert.deepEqual({ ...(await store.show('a/b', 0)), now: 0 }, { ...shown, history: [], now: 0 });
       await expectRejection(store.show('a//b', 1), 'INVALID_ARGUMENT');
     },
   },
@@ -164,8 +165,19 @@ export const reads: readonly ConformanceCase[] = [
     tags: ['A8'],
     title: 'show of a name nobody touched is empty',
     run: async ({ store }) => {
-      const { holders, queue, history } = await store.show('nobody/here', 10);
-      assert.deepEqual({ holders, queue, history }, { holders: [], queue: [], history: [] });
+      const { holders, queue, history, blockedMs } = await store.show('nobody/here', 10);
+      assert.deepEqual({ holders, queue, history, blockedMs }, { holders: [], queue: [], history: [], blockedMs: 0 });
+    },
+  },
+  {
+    tags: ['A8', 'Q6'],
+    title: 'show tells how long a block still keeps everybody out',
+    run: async ({ grant, release, store }) => {
+      await release(await grant({ name: 'cron/daily', minHoldMs: 60_000 }));
+      const { holders, blockedMs } = await store.show('cron/daily', 1);
+      assert.deepEqual(holders, []);
+      assert.ok(blockedMs > 50_000 && blockedMs <= 60_000, `blocked for ${blockedMs} ms`);
+      assert.equal((await store.show('cron', 1)).blockedMs, 0);
     },
   },
   {
