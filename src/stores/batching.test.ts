@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { LeaseError } from '../domain/errors.js';
 import type { AcquireRequest } from '../domain/requests.js';
 import type { EndRequest } from '../domain/requests.js';
+import { FakeClock } from '../testing/fake-clock.js';
 import { Lane } from './batching.js';
 import type { Answers, EndResult, Failed } from './store.js';
 
@@ -13,7 +14,7 @@ interface Sent {
 }
 
 /** A lane over a store that answers when it is told to. */
-function laneWithStore(): { lane: Lane<EndRequest, EndResult>; sent: Sent[] } {
+function laneWithStore(clock?: FakeClock): { lane: Lane<EndRequest, EndResult>; sent: Sent[] } {
   const sent: Sent[] = [];
   const send = (requests: readonly EndRequest[]): Promise<Answers<EndResult>> =>
     new Promise((resolve, reject) => {
@@ -22,7 +23,7 @@ function laneWithStore(): { lane: Lane<EndRequest, EndResult>; sent: Sent[] } {
         resolve({ now: 1, incarnation: 'one', settingsVersion: 1, results });
       sent.push({ requests, answer, fail: reject });
     });
-  return { lane: new Lane(send), sent };
+  return { lane: new Lane(send, clock), sent };
 }
 
 const item = (id: string): EndRequest => ({ id, requestId: 'r', why: 'cancelled' });
@@ -103,4 +104,100 @@ test('S21: cancelling one item leaves the others; before it was sent it never is
   expect(sent[1]?.requests.map((request) => request.id)).toEqual(['neighbour']);
   sent[1]?.answer();
   expect((await neighbour).result.outcome).toBe('left');
+});
+
+test('S21: without a clock a lane waits for an answer as long as it takes', async () => {
+  const { lane, sent } = laneWithStore();
+  const asked = [lane.ask(item('a'))];
+  await turn();
+  asked.push(lane.ask(item('b')));
+  await turn();
+  expect(sent).toHaveLength(1);
+  sent[0]?.answer();
+  await turn();
+  sent[1]?.answer();
+  expect(await Promise.all(asked)).toHaveLength(2);
+});
+
+test('S15, S21: a call that hangs does not take with it what was asked later', async () => {
+  const clock = new FakeClock();
+  const { lane, sent } = laneWithStore(clock);
+  const [hung, later] = [lane.ask(item('hung')), turn().then(() => lane.ask(item('later')))];
+  await turn();
+  await turn();
+  await clock.advance(99);
+  expect(sent).toHaveLength(1);
+  await clock.advance(1);
+  expect(sent[1]?.requests.map(({ id }) => id)).toEqual(['later']);
+  sent[1]?.answer();
+  expect((await later).result.outcome).toBe('left');
+  sent[0]?.answer();
+  expect((await hung).result.outcome).toBe('left'); // late, and it still counts
+  expect(clock.pendingTimers).toBe(0);
+});
+
+test('S21: the late answer of a call that was given up on sends nothing early and mixes nothing up', async () => {
+  const clock = new FakeClock();
+  const { lane, sent } = laneWithStore(clock);
+  const first = lane.ask(item('first'));
+  await turn();
+  const second = lane.ask(item('second'));
+  await clock.advance(100);
+  const third = lane.ask(item('third'));
+  await turn();
+  expect(sent.map(({ requests }) => requests.map(({ id }) => id))).toEqual([['first'], ['second']]);
+  sent[0]?.fail(new LeaseError('STORE_UNAVAILABLE', 'the old one'));
+  await expect(first).rejects.toThrow('the old one');
+  await turn();
+  expect(sent).toHaveLength(2); // the third waits for the second, not for the first
+  sent[1]?.answer();
+  await turn();
+  expect(sent[2]?.requests.map(({ id }) => id)).toEqual(['third']);
+  sent[2]?.answer([{ outcome: 'released', again: false, blockedMs: 0 }]);
+  expect([(await second).result.outcome, (await third).result.outcome]).toEqual(['left', 'released']);
+});
+
+test('S21: an idle lane keeps no timer, and is idle again after a hang', async () => {
+  const clock = new FakeClock();
+  const { lane, sent } = laneWithStore(clock);
+  expect(clock.pendingTimers).toBe(0);
+  const hung = lane.ask(item('hung'));
+  await turn();
+  await clock.advance(1_000);
+  expect([sent.length, clock.pendingTimers]).toEqual([1, 0]);
+  const next = lane.ask(item('next'));
+  await turn();
+  sent[1]?.answer();
+  await next;
+  sent[0]?.answer();
+  await hung;
+});
+
+test('S9: what stands in the line can be taken back; what has left cannot', async () => {
+  const { lane, sent } = laneWithStore();
+  const [gone, waiting] = [item('gone'), item('waiting')];
+  const first = lane.ask(gone);
+  await turn();
+  const second = lane.ask(waiting);
+  expect([lane.isUnsent(gone), lane.isUnsent(waiting)]).toEqual([false, true]);
+  expect([lane.withdraw(gone), lane.withdraw(waiting), lane.withdraw(waiting)]).toEqual([false, true, false]);
+  await expect(second).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
+  sent[0]?.answer();
+  await first;
+  await turn();
+  expect(sent).toHaveLength(1);
+});
+
+test('S9: taken back after its signal is forgotten: the signal has nothing left to abort', async () => {
+  const { lane, sent } = laneWithStore();
+  const abort = new AbortController();
+  const first = lane.ask(item('first'));
+  await turn();
+  const request = item('waiting');
+  const waiting = lane.ask(request, abort.signal);
+  lane.withdraw(request);
+  await expect(waiting).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  abort.abort();
+  sent[0]?.answer();
+  expect((await first).result.outcome).toBe('left');
 });

@@ -2,12 +2,18 @@
 // rides in the next one. Nothing is ever delayed to fill a batch: an idle lane sends within the same turn of the loop.
 //
 //   idle ──ask──▶ in flight ──answer──▶ idle, or at once in flight again with what came meanwhile (up to the limits)
+//                     └─ no answer for PATIENCE_MS ──▶ the next call leaves beside it; a late answer still counts
 //
 // An item whose signal aborts before its batch was sent was never sent. Aborted afterwards, its outcome is unknown to the
 // caller, who ends it by id (S15); its neighbours are not affected either way.
+import type { Clock, TimerHandle } from '../domain/clock.js';
+import { LeaseError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
 import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest } from '../domain/requests.js';
 import type { AcquireResult, Answers, ChangeResult, EndResult, Failed, RenewResult, Reply, Store } from './store.js';
+
+/** A call that hangs must not take everything asked later with it. */
+const PATIENCE_MS = 100;
 
 /** One item's own result with the facts of the reply it came in. */
 export type Answered<R> = Reply & { readonly result: R };
@@ -22,11 +28,17 @@ interface Waiting<Q, R> {
 
 export class Lane<Q extends object, R extends object> {
   readonly #send: (requests: readonly Q[]) => Promise<Answers<R>>;
+  readonly #clock: Clock | undefined;
   #line: Waiting<Q, R>[] = [];
   #isBusy = false;
+  /** The call the line waits for; an older one that was given up on frees nothing. */
+  #call = 0;
+  #patience: TimerHandle | undefined;
 
-  constructor(send: (requests: readonly Q[]) => Promise<Answers<R>>) {
+  /** Without a clock the lane waits for an answer as long as it takes. */
+  constructor(send: (requests: readonly Q[]) => Promise<Answers<R>>, clock?: Clock) {
     this.#send = send;
+    this.#clock = clock;
   }
 
   ask(request: Q, signal?: AbortSignal): Promise<Answered<R>> {
@@ -45,6 +57,21 @@ export class Lane<Q extends object, R extends object> {
     });
   }
 
+  /** A request that has not left yet is taken back, and its asker told so; true when there was one. */
+  withdraw(request: object): boolean {
+    const waiting = this.#line.find((one) => one.request === request);
+    if (!waiting) return false;
+    this.#line = this.#line.filter((other) => other !== waiting);
+    forgetSignal(waiting);
+    waiting.reject(new LeaseError('STORE_UNAVAILABLE', 'taken back before it was sent: the store was too slow'));
+    return true;
+  }
+
+  /** Still in the line: it cannot have had any effect. */
+  isUnsent(request: object): boolean {
+    return this.#line.some((one) => one.request === request);
+  }
+
   /** At the end of this turn of promises: callers that were answered together ask again together. */
   #flushSoon(): void {
     this.#isBusy = true;
@@ -60,10 +87,20 @@ export class Lane<Q extends object, R extends object> {
     const batch = this.#takeBatch();
     this.#isBusy = batch.length > 0;
     if (batch.length === 0) return;
+    this.#call += 1;
+    const call = this.#call;
+    this.#patience = this.#clock?.after(PATIENCE_MS, () => this.#goOn(call));
     this.#send(batch.map((waiting) => waiting.request)).then(
-      (answers) => this.#answered(batch, answers),
-      (error: unknown) => this.#failed(batch, error),
+      (answers) => this.#answered(call, batch, answers),
+      (error: unknown) => this.#failed(call, batch, error),
     );
+  }
+
+  #goOn(call: number): void {
+    if (call !== this.#call) return;
+    this.#patience?.cancel();
+    this.#call += 1;
+    this.#flush();
   }
 
   #takeBatch(): Waiting<Q, R>[] {
@@ -83,8 +120,12 @@ export class Lane<Q extends object, R extends object> {
   }
 
   /** The next batch leaves before the callers of this one go on: the lane never idles while somebody waits. */
-  #answered(batch: readonly Waiting<Q, R>[], { results, now, incarnation, settingsVersion }: Answers<R>): void {
-    this.#flush();
+  #answered(
+    call: number,
+    batch: readonly Waiting<Q, R>[],
+    { results, now, incarnation, settingsVersion }: Answers<R>,
+  ): void {
+    this.#goOn(call);
     for (let i = 0; i < batch.length; i += 1) {
       const waiting = batch[i] as Waiting<Q, R>;
       const result = results[i] as R | Failed;
@@ -94,8 +135,8 @@ export class Lane<Q extends object, R extends object> {
     }
   }
 
-  #failed(batch: readonly Waiting<Q, R>[], error: unknown): void {
-    this.#flush();
+  #failed(call: number, batch: readonly Waiting<Q, R>[], error: unknown): void {
+    this.#goOn(call);
     for (const waiting of batch) {
       forgetSignal(waiting);
       waiting.reject(error);
@@ -118,11 +159,11 @@ export class Batching {
   readonly #end: Lane<EndRequest, EndResult>;
   readonly #change: Lane<ChangeRequest, ChangeResult>;
 
-  constructor(store: Store) {
-    this.#acquire = new Lane((requests) => store.acquire(requests));
-    this.#renew = new Lane((requests) => store.renew(requests));
-    this.#end = new Lane((requests) => store.end(requests));
-    this.#change = new Lane((requests) => store.change(requests));
+  constructor(store: Store, clock?: Clock) {
+    this.#acquire = new Lane((requests) => store.acquire(requests), clock);
+    this.#renew = new Lane((requests) => store.renew(requests), clock);
+    this.#end = new Lane((requests) => store.end(requests), clock);
+    this.#change = new Lane((requests) => store.change(requests), clock);
   }
 
   acquire(request: AcquireRequest, signal?: AbortSignal): Promise<Answered<AcquireResult>> {
@@ -136,5 +177,17 @@ export class Batching {
   }
   change(request: ChangeRequest, signal?: AbortSignal): Promise<Answered<ChangeResult>> {
     return this.#change.ask(request, signal);
+  }
+
+  /** What has not been sent yet is not sent at all; true when it was there. */
+  withdraw(request: object): boolean {
+    return this.#lanes().some((lane) => lane.withdraw(request));
+  }
+  isUnsent(request: object): boolean {
+    return this.#lanes().some((lane) => lane.isUnsent(request));
+  }
+
+  #lanes(): readonly { withdraw(request: object): boolean; isUnsent(request: object): boolean }[] {
+    return [this.#acquire, this.#renew, this.#end, this.#change];
   }
 }
