@@ -198,7 +198,7 @@ export class SqliteStore implements port.Store {
       const reply = act(step);
       return { answer: { ...this.#reply(step.now, step.space.settingsVersion), ...reply }, woken: wokenBy(step) };
     });
-    if (woken.length > 0) this.#waiters.announce(woken);
+    if (woken.length > 0) this.#waiters.freed(woken);
     this.#waiters.changed();
     return answer;
   }

@@ -7,6 +7,7 @@ import type { LogRow, StoredType } from '../../domain/events.js';
 import { LIMITS } from '../../domain/limits.js';
 import { wokenFor } from '../protocol/wake.js';
 import type { StoreListener } from '../store.js';
+import { Bell } from './bell.js';
 import { Neighbours } from './neighbours.js';
 import type { Look, SqliteFile } from './sqlite-file.js';
 
@@ -23,6 +24,7 @@ export class Waiters {
   readonly #file: SqliteFile;
   readonly #clock: Clock;
   readonly #namespace: string;
+  readonly #bell: Bell;
   readonly #neighbours: Neighbours;
   readonly #listeners = new Set<StoreListener>();
   readonly #tickets = new Set<string>();
@@ -33,7 +35,13 @@ export class Waiters {
     this.#file = file;
     this.#clock = file.clock;
     this.#namespace = namespace;
-    this.#neighbours = new Neighbours(file.path, file.clock, () => this.#look());
+    this.#bell = new Bell(file.path);
+    this.#neighbours = new Neighbours(
+      this.#bell,
+      file.clock,
+      () => this.#look(),
+      (ticketIds) => this.#wakeOwn(ticketIds),
+    );
   }
 
   subscribe(listener: StoreListener): () => void {
@@ -76,6 +84,13 @@ export class Waiters {
     for (const listener of [...this.#listeners]) listener.changed?.();
   }
 
+  /** This process freed something: its own waiters are told, and the bell is rung for those of others. */
+  freed(woken: readonly string[]): void {
+    this.announce(woken);
+    const others = woken.filter((id) => !this.#tickets.has(id));
+    if (others.length > 0) this.#bell.ring(others);
+  }
+
   /** After the answer is on its way, so that a listener that throws or claims at once disturbs nobody (S12). */
   announce(woken: readonly string[]): void {
     for (const listener of [...this.#listeners]) this.#clock.soon(() => listener.wake?.(woken));
@@ -83,8 +98,14 @@ export class Waiters {
 
   close(): void {
     this.#neighbours.stop();
+    this.#bell.close();
     this.#listeners.clear();
     this.#tickets.clear();
+  }
+
+  #wakeOwn(ticketIds: readonly string[]): void {
+    const own = ticketIds.filter((id) => this.#tickets.has(id));
+    if (own.length > 0) this.announce(own);
   }
 
   #look(): void {
