@@ -74,7 +74,8 @@ export function end(step: Step, request: EndRequest): EndResult {
   const again = row.status === 'released';
   if (!again) {
     row.lastRequest = request.requestId;
-    release(step, row);
+    // A grant nobody ever held (its waiter was gone) leaves no block: no work was done that minHold could stand for.
+    release(step, row, request.epoch === undefined ? 'cancelled' : undefined);
   }
   return { outcome: 'released', again, blockedMs: Math.max(0, row.blockedUntil - step.now) };
 }

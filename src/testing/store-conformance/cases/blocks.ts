@@ -23,6 +23,16 @@ export const blocks: readonly ConformanceCase[] = [
     },
   },
   {
+    tags: ['Q6', 'S9'],
+    title: 'minHold: a grant that is cancelled, because nobody waits for it any more, leaves no block',
+    run: async ({ grant, store }) => {
+      const lease = await grant({ name: 'a', minHoldMs: 60_000 });
+      const { results } = await store.end([{ id: lease.id, requestId: 'cancel-1', why: 'cancelled' }]);
+      assert.deepEqual(results, [{ outcome: 'released', again: false, blockedMs: 0 }]);
+      await grant('a');
+    },
+  },
+  {
     tags: ['Q6'],
     title: 'minHold may reach beyond the ttl, and a lease held that long leaves no block',
     run: async ({ grant, release, refuse, passTime, lastNow }) => {
