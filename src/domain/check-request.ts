@@ -54,19 +54,31 @@ export function checkAcquire(request: AcquireRequest): string | undefined {
   checkWholeMs(request.lockDelayMs, 'lockDelay', 0, LIMITS.lockDelayMs);
   if (request.maxHoldMs !== undefined)
     checkWholeMs(request.maxHoldMs, 'maxHold', LIMITS.minTtlManualMs, LIMITS.maxHoldMs);
-  if (!Number.isInteger(request.priority) || Math.abs(request.priority) > LIMITS.priority) {
-    throw invalid(
-      `priority is a whole number from -${LIMITS.priority} to ${LIMITS.priority}, got ${shown(request.priority)}`,
-    );
-  }
-  if (!Number.isSafeInteger(request.maxRenewals) || request.maxRenewals < -1) {
-    throw invalid(`maxRenewals is -1 (no bound) or a whole number from 0, got ${shown(request.maxRenewals)}`);
-  }
+  checkPriority(request.priority);
+  checkMaxRenewals(request.maxRenewals);
   if (request.holding.length > 0) checkHolding(request.holding);
   if (request.upgrades !== undefined) checkUpgrade(request);
-  if (request.operationId !== undefined) checkText(request.operationId, 'operationId', 1, LIMITS.reasonBytes);
+  if (request.operationId !== undefined) checkOperationId(request.operationId);
   if (!Number.isFinite(request.callerWall)) throw invalid('callerWall must be a number of milliseconds');
-  return checkJson(request.metadata, 'metadata', LIMITS.metadataBytes);
+  return checkMetadata(request.metadata);
+}
+
+export function checkPriority(priority: unknown): number {
+  if (Number.isInteger(priority) && Math.abs(priority as number) <= LIMITS.priority) return priority as number;
+  throw invalid(`priority is a whole number from -${LIMITS.priority} to ${LIMITS.priority}, got ${shown(priority)}`);
+}
+
+export function checkMaxRenewals(maxRenewals: unknown): number {
+  if (Number.isSafeInteger(maxRenewals) && (maxRenewals as number) >= -1) return maxRenewals as number;
+  throw invalid(`maxRenewals is -1 (no bound) or a whole number from 0, got ${shown(maxRenewals)}`);
+}
+
+export function checkOperationId(operationId: unknown): string {
+  return checkText(operationId, 'operationId', 1, LIMITS.reasonBytes);
+}
+
+export function checkMetadata(metadata: unknown): string | undefined {
+  return checkJson(metadata, 'metadata', LIMITS.metadataBytes);
 }
 
 function checkParts(parts: readonly Part[]): void {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import Driver from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/stores/sqlite/index.js';
+import { applyMigrations, refuseForeignFile } from '../../src/stores/sqlite/open-file.js';
 import { networkFileSystem } from '../../src/stores/sqlite/file-system.js';
 import { systemClock } from '../../src/system-clock.js';
 import { grant } from '../support/ask.js';
@@ -29,6 +30,20 @@ describe('what is in the file', () => {
       code: 'STORE_INCOMPATIBLE',
       message: expect.stringContaining('not a database') as string,
     });
+  });
+
+  test('O4: a file that another process is making ours this very moment is not taken for foreign', () => {
+    const [one, two] = [new Driver(file), new Driver(file)];
+    two.pragma('journal_mode = WAL');
+    const pragma = one.pragma.bind(one);
+    one.pragma = (...args) => {
+      const answer: unknown = pragma(...args);
+      applyMigrations(two, file, 0); // the other one gets in between the two reads
+      return answer;
+    };
+    expect(() => refuseForeignFile(one, file)).not.toThrow();
+    one.close();
+    two.close();
   });
 
   test('a database of another program is left alone', async () => {

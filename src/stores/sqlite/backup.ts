@@ -48,7 +48,7 @@ async function copyInWorker(path: string, target: string): Promise<void> {
   });
 }
 
-function markAsBackup(path: string): void {
+export function markAsBackup(path: string): void {
   const copy = new Driver(path);
   try {
     copy.pragma('journal_mode = DELETE');

@@ -10,12 +10,12 @@ import type { SqliteUrl } from './sqlite-url.js';
 /** How long a single statement may wait for a lock on the loop (S20). Longer waits happen in the write lane. */
 const BUSY_TIMEOUT_MS = 3;
 
-export function openDatabase(url: SqliteUrl): Database {
+export function openDatabase(url: SqliteUrl, readOnly = false): Database {
   refuseNetworkFileSystem(url.path, url.allowNetwork);
-  const db = new Driver(url.path, { timeout: BUSY_TIMEOUT_MS });
+  const db = new Driver(url.path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: readOnly });
   try {
     refuseForeignFile(db, url.path);
-    db.pragma('journal_mode = WAL');
+    db.pragma(readOnly ? 'query_only = ON' : 'journal_mode = WAL');
     db.pragma(`synchronous = ${url.synchronous}`);
     db.pragma(`cache_size = -${url.cacheKib}`);
     db.pragma('wal_autocheckpoint = 0');
@@ -27,11 +27,13 @@ export function openDatabase(url: SqliteUrl): Database {
   }
 }
 
-function refuseForeignFile(db: Database, path: string): void {
-  const id = db.pragma('application_id', { simple: true });
-  if (id === APPLICATION_ID) return;
-  const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get();
-  if (id === 0 && tables === 0) return;
+export function refuseForeignFile(db: Database, path: string): void {
+  // One snapshot for both: another process may be making the file its first schema this very moment.
+  const [id, tables] = db.transaction(() => [
+    db.pragma('application_id', { simple: true }),
+    db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get(),
+  ])();
+  if (id === APPLICATION_ID || (id === 0 && tables === 0)) return;
   throw new LeaseError('STORE_INCOMPATIBLE', `${path} is a database of some other program: name another file`, {
     details: { path, applicationId: id },
   });

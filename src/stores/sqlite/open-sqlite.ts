@@ -1,9 +1,10 @@
 // From a URL to an open store. Another process may be opening, migrating or re-anchoring the same file at the same
 // moment: whoever loses a race closes, waits a little and looks again, until its patience ends.
+import { existsSync, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
-import type { Anchor } from './file-clock.js';
+import { readAnchor, whyStale, type Anchor } from './file-clock.js';
 import { anchorFile } from './incarnation.js';
 import { applyMigrations, openDatabase, pendingMigrations } from './open-file.js';
 import { SqliteFile } from './sqlite-file.js';
@@ -19,6 +20,8 @@ export interface SqliteOptions {
   readonly namespace?: string;
   /** 'check': refuse a file that lacks a migration instead of applying it. */
   readonly migrate?: 'auto' | 'check';
+  /** For looking only: a file that is missing, lacks a migration or needs a new incarnation is refused as it is. */
+  readonly readOnly?: boolean;
 }
 
 export async function openSqlite(url: string, options: SqliteOptions): Promise<SqliteStore> {
@@ -43,10 +46,13 @@ type Opened =
   | { readonly outcome: 'open'; readonly file: SqliteFile; readonly applied: readonly string[] }
   | { readonly outcome: 'taken'; readonly error: LeaseError };
 
-function tryOpen(url: SqliteUrl, { clock, migrate }: SqliteOptions): Opened {
+function tryOpen(url: SqliteUrl, { clock, migrate, readOnly = false }: SqliteOptions): Opened {
   let db: Database | undefined;
+  const before = standingAt(url.path);
   try {
-    db = openDatabase(url);
+    if (readOnly) refuseMissing(url.path);
+    db = openDatabase(url, readOnly);
+    if (readOnly) return { outcome: 'open', file: openToLook(db, url.path, clock), applied: [] };
     if (migrate === 'check') refusePending(db, url.path);
     const applied = applyMigrations(db, url.path, clock.wall());
     const anchor: Anchor | 'taken' = anchorFile(db, clock, url.path);
@@ -56,9 +62,38 @@ function tryOpen(url: SqliteUrl, { clock, migrate }: SqliteOptions): Opened {
   } catch (error) {
     db?.close();
     const translated = translateError(error, url.path);
-    if (isBusy(error)) return { outcome: 'taken', error: translated };
+    // Whatever went wrong in a file that a restore has replaced meanwhile says nothing about the one there is now.
+    const isReplaced = before !== '' && standingAt(url.path) !== before;
+    if (isBusy(error) || isReplaced) return { outcome: 'taken', error: translated };
     throw translated;
   }
+}
+
+/** Which file has this name; empty when there is none. */
+function standingAt(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found ? `${found.dev}:${found.ino}` : '';
+}
+
+/** Looking at a file that is not there must not make it. */
+function refuseMissing(path: string): void {
+  if (existsSync(path)) return;
+  throw new LeaseError('STORE_UNAVAILABLE', `there is no store at ${path} yet: \`holdfast migrate\` makes it`, {
+    details: { path, missing: true },
+    retryable: false,
+  });
+}
+
+function openToLook(db: Database, path: string, clock: Clock): SqliteFile {
+  refusePending(db, path);
+  const anchor = readAnchor(db);
+  const stale = anchor === undefined ? 'nobody has used the file yet' : whyStale(anchor, clock, path);
+  if (anchor !== undefined && stale === undefined) return new SqliteFile(path, db, clock, anchor);
+  throw new LeaseError(
+    'STORE_UNAVAILABLE',
+    `${path} holds nothing that is live: ${stale ?? ''}. \`holdfast sweep\` begins anew`,
+    { details: { path, stale: true }, retryable: false },
+  );
 }
 
 function refusePending(db: Database, path: string): void {
