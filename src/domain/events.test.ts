@@ -5,6 +5,7 @@ import {
   sentenceOf,
   STORED_TYPES,
   toEvent,
+  toLocalEvent,
   type EventFacts,
   type EventType,
   type LogRow,
@@ -185,5 +186,26 @@ describe('H2: a row of the log as an event', () => {
     expect(toEvent({ ...row, actor: 'admin' }).actor).toBe('admin');
     expect(toEvent(row).actor).toBe('alice');
     expect(toEvent({ ...row, owner: undefined }).actor).toBe('store');
+  });
+});
+
+test('H2: what is announced in the process has the same shape, with an id of its own', () => {
+  const event = toLocalEvent(facts('lease.lost', { ...onOrders, reason: undefined, data: { lostAt: NOON } }), {
+    id: 'local-1',
+    namespace: 'default',
+    wallAt: NOON + 5,
+  });
+  expect(event).toStrictEqual({
+    id: 'local-1',
+    type: 'lease.lost',
+    at: '2026-01-02T12:00:00.000Z',
+    wallAt: '2026-01-02T12:00:00.005Z',
+    namespace: 'default',
+    resource: 'orders/0',
+    owner: 'alice',
+    epoch: 43,
+    actor: 'alice',
+    sentence: 'Lost lease for orders/0 (expired at 2026-01-02T12:00:00.000Z)',
+    data: { lostAt: NOON },
   });
 });

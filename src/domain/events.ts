@@ -92,14 +92,24 @@ export interface LeaseEvent<T extends string = string> {
 }
 
 export function toEvent(row: LogRow): LeaseEvent<StoredType> {
-  const { at, wallAt, actor, ...rest } = row;
-  const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as typeof rest;
+  const { type, id, namespace, wallAt } = row;
+  return { ...toLocalEvent(row, { id, namespace, wallAt }), type };
+}
+
+/** What happened in this process, in the shape of an event of the log. */
+export function toLocalEvent(
+  facts: EventFacts,
+  home: { readonly id: string; readonly namespace: string; readonly wallAt: number },
+): LeaseEvent<EventType> {
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined);
   return {
-    ...(known as { id: string; type: StoredType; namespace: string; data: Record<string, unknown> }),
-    at: isoTime(at),
-    wallAt: isoTime(wallAt),
-    actor: actor ?? row.owner ?? 'store',
-    sentence: sentenceOf(row),
+    ...(Object.fromEntries(known) as Omit<LeaseEvent<EventType>, 'at' | 'wallAt'>),
+    id: home.id,
+    namespace: home.namespace,
+    at: isoTime(facts.at),
+    wallAt: isoTime(home.wallAt),
+    actor: facts.actor ?? facts.owner ?? 'store',
+    sentence: sentenceOf(facts),
   };
 }
 

@@ -13,8 +13,11 @@ const BACKOFF_SHARE = 0.02;
 
 /** 10 % of the ttl, at least 25 ms, at most 5 s, plus 500 ppm of the ttl for clocks that drift apart. */
 export function marginMs(ttlMs: number): number {
-  const base = Math.min(Math.max(ttlMs * MARGIN_SHARE, MARGIN_MIN_MS), MARGIN_MAX_MS);
-  return Math.ceil(base + (ttlMs * DRIFT_PPM) / 1_000_000);
+  return Math.ceil(withoutDrift(ttlMs) + (ttlMs * DRIFT_PPM) / 1_000_000);
+}
+
+function withoutDrift(ttlMs: number): number {
+  return Math.min(Math.max(ttlMs * MARGIN_SHARE, MARGIN_MIN_MS), MARGIN_MAX_MS);
 }
 
 /** The deadline counts from when the answered request was *sent*: a slow round trip cannot stretch it. */
@@ -22,9 +25,10 @@ export function trustedUntil(sentAtMs: number, remainingMs: number, ttlMs: numbe
   return sentAtMs + remainingMs - marginMs(ttlMs);
 }
 
-/** Suspended: wall time since the last answered request ran ahead of monotonic time by more than the margin. */
+/** Suspended: wall time since the last answered request ran ahead of monotonic time by more than the margin, without its
+ *  part for drift: a sleep just below it and a slow clock together must still end within the margin. */
 export function isInDoubt(wallPassedMs: number, monotonicPassedMs: number, ttlMs: number): boolean {
-  return wallPassedMs - monotonicPassedMs > marginMs(ttlMs);
+  return wallPassedMs - monotonicPassedMs > withoutDrift(ttlMs);
 }
 
 export interface Timing {

@@ -2,6 +2,7 @@
 export { MemoryStore } from '../stores/memory/memory-store.js';
 export { Model, type ModelOptions } from '../stores/memory/model.js';
 export { FakeClock } from './fake-clock.js';
+export { FaultyStore, type CountedCall, type Fault, type FaultOrder, type StoreCall } from './faulty-store.js';
 export * from './store-conformance/index.js';
 export { checkHistory } from './store-conformance/check-history.js';
 export {
@@ -15,3 +16,4 @@ export {
 } from './store-conformance/concurrent.js';
 export { readHistory, readRecords, type CallRecord, type History } from './store-conformance/history-records.js';
 export { randomPrograms, type ProgramOptions } from './store-conformance/random-programs.js';
+export { stressService, type StressEnvironment, type StressSubject } from './service-stress.js';

@@ -1,0 +1,41 @@
+// Starts and stops the services of a process together. One that fails to stop keeps none of the others from stopping.
+import type { Logger } from '../observe/logger.js';
+import type { Service } from './service.js';
+
+export class Supervisor {
+  readonly #services: readonly Service[];
+  readonly #logger: Logger;
+
+  constructor(services: readonly Service[], logger: Logger) {
+    this.#services = services;
+    this.#logger = logger;
+  }
+
+  get names(): readonly string[] {
+    return this.#services.map((service) => service.name);
+  }
+
+  /** Like the `start` of a service: again is harmless, after `stop` too. */
+  start(): void {
+    for (const service of this.#services) {
+      try {
+        service.start();
+      } catch (error) {
+        this.#logger.error({ err: error, service: service.name }, 'service could not be started');
+      }
+    }
+  }
+
+  /** Stops all at once, waits for each, and answers what went wrong: nothing, unless a service breaks its contract. */
+  async stop(): Promise<readonly unknown[]> {
+    const stopping = this.#services.map(async (service) => service.stop());
+    const ends = await Promise.allSettled(stopping);
+    const errors: unknown[] = [];
+    ends.forEach((end, i) => {
+      if (end.status === 'fulfilled') return;
+      errors.push(end.reason);
+      this.#logger.error({ err: end.reason as unknown, service: this.names[i] }, 'service could not be stopped');
+    });
+    return errors;
+  }
+}
