@@ -37,7 +37,7 @@ const importRules: readonly ImportRule[] = [
   { where: 'stores/postgres', mayImport: [...core, 'stores/batching.ts'], packages: ['pg'] },
   { where: 'stores/redis', mayImport: [...core, 'stores/batching.ts'], packages: ['redis', 'ioredis'] },
 
-  { where: 'manager', mayImport: core },
+  { where: 'manager', mayImport: [...core, 'stores/batching.ts'] },
   { where: 'sequence', mayImport: [...core, 'manager'] },
   { where: 'files', mayImport: [...core, 'manager'] },
   { where: 'guards', mayImport: [...core, 'manager'] },
@@ -45,7 +45,11 @@ const importRules: readonly ImportRule[] = [
   { where: 'services', mayImport: [...core, 'manager', 'sequence', 'observe'] },
 
   { where: 'server', mayImport: wiring, packages: ['hono', '@hono/node-server', '@hono/zod-openapi', 'zod'] },
-  { where: 'cli', mayImport: [...wiring, 'server'], packages: ['commander'] },
+  {
+    where: 'cli',
+    mayImport: [...wiring, 'server', 'stores/open-store.ts', 'system-clock.ts'],
+    packages: ['commander'],
+  },
   {
     where: 'testing',
     mayImport: [...core, 'stores/batching.ts', 'stores/memory', 'services/service.ts'],

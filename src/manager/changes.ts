@@ -1,0 +1,177 @@
+// What a holder does to its lease: renew by hand, release, delegate, downgrade (A6, Q5). Each carries id, epoch
+// and one request id under which it is repeated while its answer is unknown (S5, S15).
+//
+// Letting go: the handle is over before anything is sent; a renewal in flight is waited for first, so that the two never
+// overlap. A release whose answer does not come is repeated in the background until the lease cannot be alive any more.
+import { checkOwner } from '../domain/check-request.js';
+import { parseDuration, type Duration } from '../domain/duration.js';
+import { invalid, LeaseError } from '../domain/errors.js';
+import { isoTime, toRecord, type Lease } from '../domain/lease.js';
+import { LIMITS } from '../domain/limits.js';
+import type { ChangeRequest, EndRequest, RenewRequest } from '../domain/requests.js';
+import { backoffMs, checkTiming } from '../domain/trust-window.js';
+import type { EndResult } from '../stores/store.js';
+import { askUntilAnswered } from './ask-until-answered.js';
+import { writeDocument } from './delegation.js';
+import type { Released, Renewed } from './face.js';
+import type { Hold, Upgrading } from './held-lease.js';
+import type { LeaseManager } from './lease-manager.js';
+import { lostByAnswer } from './loss.js';
+import { nameOf } from './refusals.js';
+import type { Renewals } from './renewals.js';
+
+export class Changes {
+  readonly #manager: LeaseManager;
+  readonly #renewals: Renewals;
+
+  constructor(manager: LeaseManager, renewals: Renewals) {
+    this.#manager = manager;
+    this.#renewals = renewals;
+  }
+
+  async renew(hold: Hold, ttl?: Duration): Promise<Renewed> {
+    const ttlMs = ttl === undefined ? undefined : this.#checkTtl(hold, ttl);
+    hold.throwIfLost();
+    const { clock, link } = this.#manager;
+    const sent = { sentAt: clock.monotonic(), sentWall: clock.wall() };
+    const request: RenewRequest = {
+      id: hold.id,
+      epoch: hold.epoch,
+      requestId: clock.randomText(),
+      ttlMs,
+      callerWall: sent.sentWall,
+    };
+    const asked = link.renew(request).then((answer) => {
+      this.#renewals.answered(hold, request, sent, answer.now, answer.result);
+      return answer;
+    });
+    noteRenewing(hold, asked);
+    const { result, now } = await link.sentWithin(hold.terms.requestTimeoutMs, 'renew', request, asked);
+    if (result.outcome === 'notHeld') {
+      hold.throwIfLost();
+      throw new LeaseError('STORE_UNAVAILABLE', `${nameOf(hold.parts)} was being upgraded meanwhile: renew again`);
+    }
+    if (result.outcome === 'renewed') {
+      hold.throwIfLost();
+      return { expiresAt: isoTime(result.expiresAt), storeNow: isoTime(now), renewals: result.renewals };
+    }
+    const [code, bound] =
+      result.outcome === 'maxHold'
+        ? (['MAX_HOLD', 'maxHold is reached'] as const)
+        : (['MAX_RENEWALS', 'maxRenewals are used up'] as const);
+    throw new LeaseError(code, `${bound} for ${nameOf(hold.parts)}: it ends in ${Math.round(result.remainingMs)} ms`, {
+      details: { remainingMs: result.remainingMs },
+    });
+  }
+
+  async release(hold: Hold): Promise<Released> {
+    await this.#leave(hold);
+    const { lease, lossReason } = hold;
+    const how = lossReason?.details['how'];
+    if (hold.isDelegated || how === 'superseded') return { outcome: 'superseded', record: toRecord(lease) };
+    if (hold.state === 'lost' && how !== 'expired') return { outcome: 'already_ended', record: toRecord(lease) };
+    const { clock, link, cleanups } = this.#manager;
+    const request = { id: hold.id, epoch: hold.epoch, requestId: clock.randomText(), why: 'released' } as const;
+    if (hold.upgrading) this.#endAlso(hold, hold.upgrading, request);
+    try {
+      const asked = link.end(request);
+      const { result, now } = await link.sentWithin(hold.terms.requestTimeoutMs, 'release', request, asked);
+      return this.#released(lease, result, now);
+    } catch {
+      const later = cleanups.end(request, lease.ttlMs, hold.terms.requestTimeoutMs);
+      const answer = await link.within(hold.terms.requestTimeoutMs, 'release', later).catch(() => undefined);
+      return answer ? this.#released(lease, answer, link.now()) : { outcome: 'unknown', record: toRecord(lease) };
+    }
+  }
+
+  /** Not known yet whether its upgrade went through: if it did, what it made is ended too (S9). */
+  #endAlso(hold: Hold, { settled }: Upgrading, request: EndRequest): void {
+    const { clock, cleanups } = this.#manager;
+    const ending = settled.then(() => {
+      const { epoch, lease, terms } = hold;
+      if (epoch === request.epoch) return undefined;
+      return cleanups.end({ ...request, epoch, requestId: clock.randomText() }, lease.ttlMs, terms.requestTimeoutMs);
+    });
+    ending.catch(() => undefined); // a cleanup does not fail
+  }
+
+  async delegate(hold: Hold, toOwner: string): Promise<string> {
+    checkOwner(toOwner, 'the owner to delegate to');
+    if (toOwner === hold.owner) throw invalid(`delegate to another owner than ${hold.owner}, which holds it already`);
+    hold.throwIfLost();
+    if (hold.upgrading) throw invalid(`an upgrade of ${nameOf(hold.parts)} is under way: let it finish first`);
+    hold.isDelegated = true;
+    await this.#leave(hold);
+    const lease = await this.#change(hold, { kind: 'delegate', toOwner });
+    const fromOwner = hold.owner;
+    this.#manager.announcer.changed('lease.delegated', lease, { fromOwner, fromEpoch: hold.epoch, resumed: false });
+    return writeDocument(this.#manager.link.store, lease, hold.terms);
+  }
+
+  async downgrade(hold: Hold): Promise<void> {
+    hold.throwIfLost();
+    if (hold.upgrading) throw invalid(`an upgrade of ${nameOf(hold.parts)} is under way: let it finish first`);
+    const { parts } = await this.#change(hold, { kind: 'downgrade' });
+    if (hold.state !== 'held') return;
+    hold.confirm(undefined, { parts }); // it prolongs nothing: the deadline stays where the last renewal put it
+    this.#manager.announcer.changed('lease.downgraded', hold.lease, {});
+  }
+
+  /** Repeated under one request id until answered or the deadline has passed. */
+  async #change(hold: Hold, what: { kind: 'delegate'; toOwner: string } | { kind: 'downgrade' }): Promise<Lease> {
+    const { clock } = this.#manager;
+    const request: ChangeRequest = { ...what, id: hold.id, epoch: hold.epoch, requestId: clock.randomText() };
+    const { result } = await askUntilAnswered(this.#manager, request, {
+      timeoutMs: hold.terms.requestTimeoutMs,
+      pauseMs: backoffMs(hold.lease.ttlMs),
+      mayRetry: (pauseMs) => clock.monotonic() + pauseMs < hold.deadline,
+    });
+    if (result.outcome === 'changed') return result.lease;
+    if (result.outcome === 'pinned') {
+      throw new LeaseError('STORE_UNAVAILABLE', `${nameOf(hold.parts)} is pinned by a guarded transaction: try again`);
+    }
+    const isOvertaken = request.epoch !== hold.epoch || hold.upgrading !== undefined;
+    if (!isOvertaken) hold.lose(lostByAnswer(hold.lease, result));
+    throw hold.lossReason ?? lostByAnswer(hold.lease, result);
+  }
+
+  /** Over for its holder. What is in flight is answered, or given up on, before anything else is sent. */
+  async #leave(hold: Hold): Promise<void> {
+    hold.leave();
+    const { attempt, renewing, upgrading, terms } = hold;
+    const { link } = this.#manager;
+    upgrading?.cancel();
+    for (const inFlight of [attempt?.isInFlight ? attempt.answer : undefined, renewing, upgrading?.settled]) {
+      if (inFlight) await link.within(terms.requestTimeoutMs, 'renew', inFlight).catch(() => undefined);
+    }
+  }
+
+  #released(lease: Lease, result: EndResult, now: number): Released {
+    const { announcer } = this.#manager;
+    if (result.outcome === 'stale') {
+      announcer.observer.conflict();
+      return { outcome: 'superseded', record: toRecord(lease) };
+    }
+    if (result.outcome === 'released') {
+      announcer.released(lease);
+      return { outcome: 'released', record: toRecord({ ...lease, status: 'released', endedAt: now }) };
+    }
+    if (result.outcome === 'pinned') return { outcome: 'unknown', record: toRecord(lease) };
+    const status = result.outcome === 'revoked' ? 'revoked' : 'expired';
+    return { outcome: 'already_ended', record: toRecord({ ...lease, status }) };
+  }
+
+  #checkTtl(hold: Hold, ttl: Duration): number {
+    const minMs = Math.max(LIMITS.minTtlManualMs, this.#manager.defaults.minTtlMs);
+    const ttlMs = parseDuration(ttl, { name: 'ttl', minMs, maxMs: LIMITS.ttlMs });
+    if (hold.terms.isAuto) checkTiming({ ttlMs, ...hold.terms }, Math.max(LIMITS.minTtlAutoMs, minMs));
+    return ttlMs;
+  }
+}
+
+function noteRenewing(hold: Hold, asked: Promise<unknown>): void {
+  const renewing = Promise.allSettled([hold.renewing, asked]).then(() => {
+    if (hold.renewing === renewing) hold.renewing = undefined;
+  });
+  hold.renewing = renewing;
+}

@@ -1,0 +1,95 @@
+// ensure (A3): the handle already held, without a store call; else one acquire, shared by all who ask meanwhile.
+import { describe, expect, test } from 'vitest';
+import { managerSite, watched } from '../../test/support/manager-site.js';
+
+describe('A3: ensure', () => {
+  test('S20: on a held lease it makes no call', async () => {
+    const site = await managerSite();
+    const lease = await site.leases.ensure('x');
+    site.store.forgetCalls();
+    for (let i = 0; i < 100; i += 1) expect(await site.leases.ensure('x')).toBe(lease);
+    expect(site.store.count()).toBe(0);
+    const acquired = await site.leases.acquire('y');
+    expect(await site.leases.ensure('y')).toBe(acquired);
+  });
+
+  test('S21: who asks at the same time shares one acquire', async () => {
+    const site = await managerSite();
+    site.store.order({ calls: 'acquire', replyMs: 50 });
+    const asked = Promise.all(Array.from({ length: 20 }, () => site.leases.ensure('x')));
+    await site.pass(50);
+    expect(new Set(await asked).size).toBe(1);
+    expect(site.store.count('acquire')).toBe(1);
+  });
+
+  test('it does not wait unless told to', async () => {
+    const site = await managerSite();
+    const other = await site.join({ owner: 'bob' });
+    const theirs = await other.leases.acquire('x');
+    await expect(site.leases.ensure('x')).rejects.toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    await expect(site.leases.ensure('x', { wait: undefined as never })).rejects.toThrow(/is not free/);
+    const waiting = watched(site.leases.ensure('x', { wait: '10s' }));
+    await site.pass(100);
+    await theirs.release();
+    await site.pass(0);
+    expect(waiting.now().value?.isHeld).toBe(true);
+  });
+
+  test('a failure is told to all who shared it, and the next one asks anew', async () => {
+    const site = await managerSite();
+    const other = await site.join({ owner: 'bob' });
+    const theirs = await other.leases.acquire('x');
+    const failed = await Promise.allSettled([site.leases.ensure('x'), site.leases.ensure('x')]);
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(site.store.count('acquire')).toBe(1);
+    await theirs.release();
+    expect((await site.leases.ensure('x')).isHeld).toBe(true);
+  });
+
+  test('S9: one of them who cancels cancels nobody else', async () => {
+    const site = await managerSite();
+    const other = await site.join({ owner: 'bob' });
+    const theirs = await other.leases.acquire('x');
+    const controller = new AbortController();
+    const first = watched(site.leases.ensure('x', { wait: '10s', signal: controller.signal }));
+    const second = watched(site.leases.ensure('x', { wait: '10s' }));
+    await site.pass(100);
+    controller.abort();
+    await site.pass(100);
+    expect([first.now().state, second.now().state]).toEqual(['failed', 'open']);
+    await theirs.release();
+    await site.pass(0);
+    expect(second.now().value?.isHeld).toBe(true);
+    expect(await site.live()).toHaveLength(1);
+  });
+
+  test('a lost, released or doubted lease is not the answer', async () => {
+    const site = await managerSite();
+    const lost = await site.leases.ensure('x', { ttl: '2s', renew: 'manual' });
+    await site.pass(2_000);
+    const again = await site.leases.ensure('x');
+    expect(again).not.toBe(lost);
+    await again.release();
+    const third = await site.leases.ensure('x');
+    expect([third === again, third.isHeld]).toEqual([false, true]);
+  });
+
+  test('another mode, scope or limit is another lease', async () => {
+    const site = await managerSite();
+    const shared = await site.leases.ensure('x', { mode: 'shared', limit: 3 });
+    expect(await site.leases.ensure('x', { mode: 'shared', limit: 3 })).toBe(shared);
+    await expect(site.leases.ensure('x')).rejects.toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    const other = await site.leases.ensure('x', { mode: 'shared' });
+    expect(other).not.toBe(shared);
+    await expect(site.leases.ensure('x', { scope: 'subtree', wait: 0 })).rejects.toThrow(/is not free/);
+    await expect(site.leases.ensure('x', { mode: 'both' as never })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    });
+  });
+
+  test('a lease of several names is not the lease of one of them', async () => {
+    const site = await managerSite();
+    await site.leases.acquire(['a', 'b']);
+    await expect(site.leases.ensure('a')).rejects.toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+  });
+});

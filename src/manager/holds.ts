@@ -1,0 +1,60 @@
+// What this process holds, by name and all together, and how many were lost lately. A hold is in here from its grant until
+// it is lost or let go, and at no other time.
+import type { Clock } from '../domain/clock.js';
+import type { Hold } from './held-lease.js';
+
+const HOUR_MS = 3_600_000;
+const MAX_LOSSES = 20_000;
+
+export class Holds implements Iterable<Hold> {
+  readonly #clock: Clock;
+  readonly #byId = new Map<string, Hold>();
+  /** Leases of one part: what `ensure` asks for. */
+  readonly #byName = new Map<string, Hold>();
+  #losses: number[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+  [Symbol.iterator](): Iterator<Hold> {
+    return this.#byId.values();
+  }
+
+  add(hold: Hold): void {
+    this.#byId.set(hold.id, hold);
+    if (hold.parts.length === 1) this.#byName.set(hold.parts[0]?.name ?? '', hold);
+  }
+
+  /** False when it was gone already. */
+  remove(hold: Hold): boolean {
+    if (this.#byId.get(hold.id) !== hold) return false;
+    this.#byId.delete(hold.id);
+    const name = hold.parts[0]?.name ?? '';
+    if (this.#byName.get(name) === hold) this.#byName.delete(name);
+    return true;
+  }
+
+  /** The one-part lease on exactly this name. */
+  named(name: string): Hold | undefined {
+    return this.#byName.get(name);
+  }
+
+  find(id: string): Hold | undefined {
+    return this.#byId.get(id);
+  }
+
+  countLoss(): void {
+    this.#losses.push(this.#clock.monotonic());
+    if (this.#losses.length > MAX_LOSSES) this.#losses = this.#losses.slice(MAX_LOSSES / 2);
+  }
+
+  get lostLastHour(): number {
+    const since = this.#clock.monotonic() - HOUR_MS;
+    this.#losses = this.#losses.filter((at) => at > since);
+    return this.#losses.length;
+  }
+}

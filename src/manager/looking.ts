@@ -1,0 +1,173 @@
+// Looking (A8): what the store knows, in the shapes people see. Nothing here changes anything.
+import { invalid, LeaseError, shown } from '../domain/errors.js';
+import { parseDuration, type Duration } from '../domain/duration.js';
+import { toEvent, type LeaseEvent } from '../domain/events.js';
+import { isoTime, toRecord, type LeaseRecord } from '../domain/lease.js';
+import { LIMITS } from '../domain/limits.js';
+import type { EventQuery, ListFilter } from '../domain/requests.js';
+import { isAbove } from '../domain/resource-name.js';
+import type { WaitGraph } from '../domain/wait-graph.js';
+import type { LeaseManager } from './lease-manager.js';
+import type { StoreLink } from './store-link.js';
+
+export interface Filter {
+  /** This name and everything below it. */
+  prefix?: string;
+  resource?: string;
+  owner?: string;
+  /** What is live now: `active` leases, `pending` tickets, or both. Ended ones are in the history. */
+  status?: 'pending' | 'active';
+  olderThan?: Duration;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface HistoryQuery {
+  prefix?: string;
+  resource?: string;
+  owner?: string;
+  leaseId?: string;
+  type?: string;
+  /** Times as ISO text; from `since` on, before `until`. */
+  since?: string;
+  until?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ResourceView {
+  holders: LeaseRecord[];
+  queue: LeaseRecord[];
+  /** How long a block still keeps everybody out, in milliseconds. */
+  blockedMs: number;
+  history: LeaseEvent[];
+}
+
+const DEFAULT_LIMIT = 100;
+const SHOWN_EVENTS = 20;
+const CALL_TIMEOUT_MS = 10_000;
+/** A filtered read of a long log may need several steps (S18). */
+const MAX_STEPS = 50;
+
+export class Looking {
+  readonly #link: StoreLink;
+  readonly #clock: LeaseManager['clock'];
+
+  constructor({ link, clock }: LeaseManager) {
+    this.#link = link;
+    this.#clock = clock;
+  }
+
+  async get(id: string): Promise<LeaseRecord | undefined> {
+    const { items } = await this.#ask('get', (store) => store.get([id]));
+    return items[0] && toRecord(items[0]);
+  }
+
+  async list(filter: Filter = {}): Promise<{ items: LeaseRecord[]; cursor?: string }> {
+    const wanted = listFilter(filter);
+    const { items, cursor } = await this.#ask('list', (store) => store.list(wanted));
+    return { items: items.map(toRecord), ...(cursor === undefined ? {} : { cursor }) };
+  }
+
+  async show(resource: string): Promise<ResourceView> {
+    const { holders, queue, blockedMs, history } = await this.#ask('show', (store) =>
+      store.show(resource, SHOWN_EVENTS),
+    );
+    return {
+      holders: holders.map(toRecord),
+      queue: queue.map(toRecord),
+      blockedMs,
+      history: history.map(toEvent),
+    };
+  }
+
+  /** Who holds the name now, itself or by a subtree above it; without its history, which is the dear part of `show`. */
+  async holders(resource: string): Promise<LeaseRecord[]> {
+    const { holders } = await this.#ask('show', (store) => store.show(resource, 0));
+    return holders.map(toRecord);
+  }
+
+  /** Newest first; `cursor` goes on further back. */
+  async history(query: HistoryQuery = {}): Promise<{ items: LeaseEvent[]; cursor?: string }> {
+    const { limit, ...wanted } = eventQuery(query);
+    const items: LeaseEvent[] = [];
+    let before = query.cursor;
+    for (let step = 0; step < MAX_STEPS; step += 1) {
+      const asked = { ...wanted, backward: true, before, limit: limit - items.length };
+      const answer = await this.#ask('events', (store) => store.events(asked));
+      if (answer.outcome === 'lost') return { items };
+      items.push(...answer.rows.map(toEvent));
+      before = answer.next;
+      if (!answer.more) return { items };
+      if (items.length >= limit) break;
+    }
+    return before === undefined ? { items } : { items, cursor: before };
+  }
+
+  /** An exclusive request would be refused now. */
+  async isLocked(resource: string): Promise<boolean> {
+    const { holders, queue, blockedMs } = await this.#ask('show', (store) => store.show(resource, 0));
+    return holders.length > 0 || queue.length > 0 || blockedMs > 0;
+  }
+
+  /** Whether a live lease of this owner covers the name, itself or by a subtree above it. */
+  async holds(owner: string, resource: string): Promise<boolean> {
+    const holders = await this.holders(resource);
+    return holders.some(
+      (lease) =>
+        lease.owner === owner &&
+        lease.parts.some(({ name, scope }) => name === resource || (scope === 'subtree' && isAbove(name, resource))),
+    );
+  }
+
+  async waitGraph(): Promise<WaitGraph> {
+    const { tickets } = await this.#ask('waitGraph', (store) => store.waitGraph());
+    return { tickets };
+  }
+
+  async now(): Promise<{ storeNow: string; skewMs: number; roundTripMs: number }> {
+    const sentAt = this.#clock.monotonic();
+    const { now } = await this.#ask('time', (store) => store.time());
+    return {
+      storeNow: isoTime(now),
+      skewMs: this.#link.skewMs,
+      roundTripMs: Math.max(0, this.#clock.monotonic() - sentAt),
+    };
+  }
+
+  #ask<T extends { now: number; incarnation: string; settingsVersion: number }>(
+    operation: string,
+    act: (store: StoreLink['store']) => Promise<T>,
+  ): Promise<T> {
+    return this.#link.within(CALL_TIMEOUT_MS, operation, this.#link.call(operation, act));
+  }
+}
+
+function listFilter({ olderThan, limit = DEFAULT_LIMIT, status, ...rest }: Filter): ListFilter {
+  if (status !== undefined && status !== 'active' && status !== 'pending') {
+    throw invalid(`status is 'active' or 'pending', got ${shown(status)}: what has ended is in history()`);
+  }
+  const bounds = { name: 'olderThan', minMs: 0, maxMs: LIMITS.maxHoldMs };
+  return {
+    ...rest,
+    limit,
+    status,
+    olderThanMs: olderThan === undefined ? undefined : parseDuration(olderThan, bounds),
+  };
+}
+
+export function eventQuery({ since, until, limit = DEFAULT_LIMIT, cursor: _, ...rest }: HistoryQuery): EventQuery {
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.rowsPerStep) {
+    throw invalid(`limit is a whole number from 1 to ${LIMITS.rowsPerStep}, got ${shown(limit)}`);
+  }
+  return { ...rest, limit, since: timeOf(since, 'since'), until: timeOf(until, 'until') };
+}
+
+function timeOf(text: string | undefined, name: string): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) {
+    throw new LeaseError('INVALID_ARGUMENT', `${name} is a time such as 2026-01-31T12:00:00Z, got ${shown(text)}`);
+  }
+  return ms;
+}

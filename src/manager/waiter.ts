@@ -1,0 +1,265 @@
+// One request for a lease on its way to an answer (A1, Q1, S8, S9, S15).
+//
+//   asking ──granted──▶ done                                      asking ──refused, ended, deadlock──▶ done
+//     ▲  └─queued──▶ waiting ──woken | refresh due | the way may be free──▶ asking
+//     └── no answer, or a store error: asked again under the same id, which answers the present state
+//   asking | waiting ──signal | wait over | shutting down──▶ done, and the id is ended in the background
+//
+// The same request, unchanged, is the first try, the ticket's refresh and its claim. Whatever is still on its way when
+// the waiter is done is ended by id: a ticket leaves the queue, a grant is released, an acquire that has not arrived yet
+// is refused when it does (S8). A ticket that died while this process slept is replaced by a new one, at the end of the
+// queue.
+import { LeaseError } from '../domain/errors.js';
+import type { StoreRefusal } from '../domain/decide.js';
+import type { Lease } from '../domain/lease.js';
+import { TICKET_REFRESH_MS } from '../domain/limits.js';
+import type { AcquireRequest } from '../domain/requests.js';
+import type { WaitStep } from '../domain/wait-graph.js';
+import type { Answered } from '../stores/batching.js';
+import type { AcquireResult } from '../stores/store.js';
+import type { Dated } from './agenda.js';
+import type { Answer } from './held-lease.js';
+import { onAbort } from './on-abort.js';
+import { aborted, deadlocked, endedElsewhere, heldBySelf, notInTime } from './refusals.js';
+
+/** What a waiter needs of the room it sits in. */
+export interface Room {
+  monotonic(): number;
+  wall(): number;
+  send(request: AcquireRequest): Promise<Answered<AcquireResult>>;
+  /** Whether the question is still in the line. */
+  isUnsent(request: AcquireRequest): boolean;
+  /** The same request under a new id, born now. */
+  renamed(request: AcquireRequest): AcquireRequest;
+  /** True when the grant can still be trusted; a grant that came too late is none (S7). */
+  isInTime(lease: Lease, answer: Answer): boolean;
+  lookAt(waiter: Waiter, at: number): void;
+  joined(waiter: Waiter, place: number): void;
+  /** Its ticket died in the queue while this process did not refresh it. */
+  died(waiter: Waiter): void;
+  done(waiter: Waiter, outcome: Outcome): void;
+  /** Ends the id in the background (S9). */
+  endLater(waiter: Waiter, why: 'timeout' | 'cancelled'): void;
+}
+
+export type Outcome =
+  | { readonly outcome: 'granted'; readonly lease: Lease; readonly answer: Answer }
+  | { readonly outcome: 'refused'; readonly refusal: StoreRefusal }
+  | { readonly outcome: 'error'; readonly error: LeaseError; readonly cycle?: readonly WaitStep[] };
+
+export interface WaitTerms {
+  readonly waitMs: number;
+  readonly requestTimeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const ASKS_WITHOUT_WAIT = 2;
+const RENAMES = 3;
+const RETRY_MS = 50;
+const LONGEST_RETRY_MS = 2_000;
+/** Asked no oftener than this when the way may be free, and only by those near the front. */
+const SOONEST_CLAIM_MS = 10;
+const FRONT_PLACES = 64;
+
+export class Waiter implements Dated {
+  at = 0;
+  slot = -1;
+  request: AcquireRequest;
+  readonly terms: WaitTerms;
+  readonly startedAt: number;
+  readonly #room: Room;
+  readonly #forgetSignal: (() => void) | undefined;
+  #state: 'asking' | 'waiting' | 'done' = 'asking';
+  #asked = 0;
+  /** Asks under this id whose answer has not come: any of them may still be granted. */
+  #unanswered = 0;
+  #failures = 0;
+  #renames = 0;
+  #nextAt = 0;
+  #hasJoined = false;
+  #isWoken = false;
+  #refusal: StoreRefusal | undefined;
+
+  constructor(room: Room, request: AcquireRequest, terms: WaitTerms) {
+    this.#room = room;
+    this.request = request;
+    this.terms = terms;
+    this.startedAt = room.monotonic();
+    const { signal } = terms;
+    if (!signal) return;
+    this.#forgetSignal = onAbort(signal, () => {
+      this.stop(aborted(this.request.parts, signal.reason), 'cancelled');
+    });
+  }
+
+  get isDone(): boolean {
+    return this.#state === 'done';
+  }
+  get isWaiting(): boolean {
+    return this.#state === 'waiting';
+  }
+  get hasTicket(): boolean {
+    return this.#hasJoined;
+  }
+
+  ask(): void {
+    this.#state = 'asking';
+    this.#isWoken = false;
+    this.#asked += 1;
+    const asked = this.#asked;
+    const sent = { sentAt: this.#room.monotonic(), sentWall: this.#room.wall() };
+    this.#nextAt = sent.sentAt + this.terms.requestTimeoutMs;
+    const { request } = this;
+    this.#unanswered += 1;
+    this.#room.send(request).then(
+      ({ result }) => {
+        if (request !== this.request) return;
+        this.#unanswered -= 1;
+        this.#answered(result, sent);
+      },
+      (error: unknown) => {
+        if (asked === this.#asked) this.#failed(error as LeaseError);
+      },
+    );
+    this.#schedule();
+  }
+
+  /** A wake-up: a hint that the turn may have come (Q3). */
+  wake(): void {
+    if (this.#state === 'waiting') this.ask();
+    else this.#isWoken = true;
+  }
+
+  /** The moment it asked to be looked at has come. */
+  look(now: number): void {
+    if (this.#state === 'done') return;
+    const isOver = now >= this.#endsAt();
+    if (isOver) return this.stop(notInTime(this.request.parts, this.terms.waitMs, this.#refusal), 'timeout');
+    if (now < this.#nextAt) return this.#schedule();
+    if (this.#state === 'waiting') return this.ask();
+    if (!this.#room.isUnsent(this.request)) return this.#failed(undefined);
+    this.#nextAt = now + this.terms.requestTimeoutMs; // one copy in the line is enough, and it will leave
+    this.#schedule();
+  }
+
+  /** True when a refresh that leaves now would save one of its own a little later. */
+  isDueBy(until: number): boolean {
+    return this.#state === 'waiting' && this.#hasJoined && this.#nextAt <= until;
+  }
+
+  stop(error: LeaseError, why: 'timeout' | 'cancelled'): void {
+    if (this.#state === 'done') return;
+    this.#finish({ outcome: 'error', error });
+    this.#room.endLater(this, why);
+  }
+
+  #answered(result: AcquireResult, sent: Omit<Answer, 'remainingMs'>): void {
+    if (this.#state === 'done') return; // ended by id already, whatever this says
+    this.#failures = 0;
+    switch (result.outcome) {
+      case 'granted':
+        return this.#granted(result.lease, { ...sent, remainingMs: result.remainingMs });
+      case 'queued':
+        return this.#queued(result);
+      case 'refused':
+        if (this.terms.waitMs === 0) return this.#decline({ outcome: 'refused', refusal: result.refusal });
+        return this.#fail(heldBySelf(this.request.parts, result.refusal));
+      case 'deadlock':
+        return this.#fail(deadlocked(this.request.parts, result.cycle), result.cycle);
+      case 'ended':
+        if (result.status === 'expired') return this.#askUnderNewId(); // granted, but the answer never came
+        if (result.reason === 'died') {
+          this.#room.died(this);
+          return this.#askUnderNewId();
+        }
+        return this.#fail(endedElsewhere(this.request.parts, result.status, result.reason));
+      case 'tooOld':
+        return this.#askUnderNewId();
+      case 'mismatch':
+        return this.#fail(new LeaseError('INVALID_ARGUMENT', 'this id was used for another request: make a new one'));
+    }
+  }
+
+  #granted(lease: Lease, answer: Answer): void {
+    const isUpgrade = this.request.upgrades !== undefined; // a lease that is held already, for as long as it is
+    if (isUpgrade || this.#room.isInTime(lease, answer)) return this.#finish({ outcome: 'granted', lease, answer });
+    this.#room.endLater(this, 'cancelled');
+    this.#askUnderNewId();
+  }
+
+  #queued(result: AcquireResult & { outcome: 'queued' }): void {
+    this.#refusal = result.refusal;
+    if (!this.#hasJoined) {
+      this.#hasJoined = true;
+      this.#room.joined(this, result.place);
+    }
+    this.#state = 'waiting';
+    if (this.#isWoken) return this.ask();
+    const mayBeFree = Math.max(result.refusal.retryAfterMs + 1, SOONEST_CLAIM_MS);
+    const isNear = result.place <= FRONT_PLACES;
+    this.#nextAt = this.#room.monotonic() + Math.min(TICKET_REFRESH_MS, isNear ? mayBeFree : Infinity);
+    this.#schedule();
+  }
+
+  /** Too late, too old, or dead in the queue: begun anew, as often as is reasonable without waiting. */
+  #askUnderNewId(): void {
+    this.#renames += 1;
+    if (this.#renames > RENAMES && this.terms.waitMs === 0) return this.#giveUp(undefined);
+    this.request = this.#room.renamed(this.request);
+    this.#unanswered = 0;
+    this.#hasJoined = false;
+    if (this.#renames <= RENAMES) return this.ask();
+    this.#state = 'waiting';
+    this.#nextAt = this.#room.monotonic() + RETRY_MS;
+    this.#schedule();
+  }
+
+  /** No answer, or an error: unknown (S15). Asked again under the same id while there is time. */
+  #failed(error: LeaseError | undefined): void {
+    if (this.#state === 'done') return;
+    const isFinal = error !== undefined && !error.retryable;
+    const isOut = this.terms.waitMs === 0 && this.#asked >= ASKS_WITHOUT_WAIT;
+    if (isFinal || isOut) return this.#giveUp(error);
+    this.#state = 'waiting';
+    this.#nextAt = this.#room.monotonic() + Math.min(RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
+    this.#failures += 1;
+    this.#schedule();
+  }
+
+  #giveUp(error: LeaseError | undefined): void {
+    const silent = new LeaseError(
+      'STORE_UNAVAILABLE',
+      `the store gave no answer in time to a request for ${this.request.parts[0]?.name ?? ''}: look at the store`,
+      { details: { timedOut: true } },
+    );
+    this.stop(error ?? silent, 'cancelled');
+  }
+
+  #fail(error: LeaseError, cycle?: readonly WaitStep[]): void {
+    this.#decline({ outcome: 'error', error, ...(cycle === undefined ? {} : { cycle }) });
+  }
+
+  /** The store said no. A copy of the question that is still on its way might yet be told yes: it is ended by id. */
+  #decline(outcome: Outcome): void {
+    this.#finish(outcome);
+    if (this.#unanswered > 0) this.#room.endLater(this, 'cancelled');
+  }
+
+  #finish(outcome: Outcome): void {
+    this.#state = 'done';
+    this.#forgetSignal?.();
+    this.#room.done(this, outcome);
+  }
+
+  /** The first question is always given time to be answered, however short the wait. */
+  #endsAt(): number {
+    const { waitMs, requestTimeoutMs } = this.terms;
+    if (waitMs === 0) return Infinity;
+    const isFirst = this.#asked <= 1 && this.#state === 'asking';
+    return this.startedAt + (isFirst ? Math.max(waitMs, requestTimeoutMs) : waitMs);
+  }
+
+  #schedule(): void {
+    this.#room.lookAt(this, Math.min(this.#nextAt, this.#endsAt()));
+  }
+}
