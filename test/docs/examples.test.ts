@@ -1,8 +1,9 @@
-// The examples run, and the README shows what they are and what they print.
+// The examples run, and the README and the demonstrations show what they are and what they print.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { withoutFigures } from '../support/figures.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const root = new URL('../../', import.meta.url);
@@ -10,13 +11,10 @@ const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 const run = (path: string, cwd: string): string =>
   execFileSync(process.execPath, [fileURLToPath(new URL(path, root))], { encoding: 'utf8', cwd });
 
-/** Epochs, times and waits differ from run to run; the words do not. */
-function withoutFigures(text: string): string {
-  return text
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-    .replaceAll(/\d{6,}/g, 'EPOCH')
-    .replaceAll(/in \d+ ms/g, 'in N ms')
-    .trim();
+/** What a page says that an example prints: the block after `<!-- output: examples/NAME.mjs -->`. */
+function shownIn(page: string, example: string): string {
+  const [, after = ''] = read(page).split(`<!-- output: ${example} -->`);
+  return /^\s*```\n(.*?)```/s.exec(after)?.[1] ?? '';
 }
 
 test('the first lease of the README is the example, and runs', () => {
@@ -25,19 +23,27 @@ test('the first lease of the README is the example, and runs', () => {
   const folder = temporaryFolder();
   try {
     const first = run('examples/first-lease.mjs', folder.path);
-    expect(withoutFigures(first)).toBe('worker-1 has epoch EPOCH; worker-2 is refused: held by worker-1');
+    expect(withoutFigures(first)).toBe(withoutFigures(shownIn('README.md', 'examples/first-lease.mjs')));
     expect(withoutFigures(run('examples/first-lease.mjs', folder.path))).toBe(withoutFigures(first));
   } finally {
     folder.remove();
   }
 });
 
-test('the session of the README is what make run prints', () => {
-  const shown = /<!-- session:.*?-->\s*```\n(.*?)```/s.exec(read('README.md'))?.[1] ?? '';
+test.each([
+  ['examples/takeover.mjs', ['README.md', 'docs/demo.md']],
+  ['examples/demo-frozen-store.mjs', ['docs/demo.md']],
+  ['examples/demo-deadlock.mjs', ['docs/demo.md']],
+])('%s prints what %s shows', (example, pages) => {
   const folder = temporaryFolder();
   try {
-    expect(withoutFigures(run('examples/session.mjs', folder.path))).toBe(withoutFigures(shown));
+    const printed = withoutFigures(run(example, folder.path));
+    for (const page of pages) expect(withoutFigures(shownIn(page, example))).toBe(printed);
   } finally {
     folder.remove();
   }
+});
+
+test('make run runs the takeover', () => {
+  expect(read('Makefile')).toMatch(/^run:.*\n\t@\$\(TIMED\) node examples\/takeover\.mjs$/m);
 });
