@@ -2,7 +2,7 @@
 // only then puts it in the place of the old dist/. A failed build therefore leaves the last good one standing.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,8 +28,11 @@ try {
     process.exitCode = compiled.status ?? 1;
   } else {
     for (const asset of assetsOf(source)) cpSync(asset, join(fresh, relative(source, asset)));
-    rmSync(target, { recursive: true, force: true });
+    chmodSync(join(fresh, 'cli', 'main.js'), 0o755); // package.json names it as the command
+    const old = `${fresh}.old`;
+    if (existsSync(target)) renameSync(target, old);
     renameSync(fresh, target);
+    rmSync(old, { recursive: true, force: true });
   }
 } finally {
   rmSync(fresh, { recursive: true, force: true });

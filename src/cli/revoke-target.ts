@@ -1,0 +1,96 @@
+// What a revocation is aimed at, as it stands now (C5): the leases and tickets it would end, and how they are then ended.
+// A RESOURCE means its holders: they are ended by their ids, so that somebody who took over meanwhile is spared, and those
+// who wait keep their places. `--under` and `--owner` end tickets too, as the library does (A7).
+import type { Holdfast, LeaseRecord } from '../index.js';
+import { CommandError, EXIT, usage } from './exit-codes.js';
+import { leaseView, type LeaseView } from './lease-view.js';
+import { listing } from './listing.js';
+import { span } from './times.js';
+
+export interface TargetFlags {
+  under?: string;
+  lease?: string;
+  owner?: string;
+}
+
+export interface RevokeTarget {
+  /** What has to be typed to confirm, and is said in messages. */
+  readonly name: string;
+  readonly views: readonly LeaseView[];
+  /** How many wait for it. */
+  readonly queueLength: number;
+  readonly orders: readonly Order[];
+  /** The name somebody may take over next, where there is one. */
+  readonly resource?: string;
+  /** Whoever takes over has a higher epoch than everybody who holds it now. */
+  readonly highestEpoch: number;
+}
+type Order = { resource: string } | { under: string } | { leaseId: string } | { owner: string };
+
+export async function targetOf(
+  leases: Holdfast,
+  resource: string | undefined,
+  { under, lease, owner }: TargetFlags,
+): Promise<RevokeTarget> {
+  const given = [resource, under, lease, owner].filter((one) => one !== undefined);
+  if (given.length !== 1) throw usage('name one thing to revoke: a RESOURCE, --under NAME, --lease ID or --owner ID');
+  if (resource !== undefined) return holdersOf(leases, resource);
+  if (lease !== undefined) return oneLease(leases, lease);
+  const filter = under === undefined ? { owner: owner ?? '' } : { prefix: under };
+  const { views } = await listing(leases, filter);
+  const order = under === undefined ? { owner: owner ?? '' } : { under };
+  return { name: under ?? owner ?? '', views, queueLength: 0, orders: [order], highestEpoch: 0 };
+}
+
+async function holdersOf(leases: Holdfast, resource: string): Promise<RevokeTarget> {
+  const { holders, queue, blockedMs } = await leases.show(resource);
+  const { storeNow } = await leases.now();
+  const here = holders.filter(({ parts }) => parts.some(({ name }) => name === resource));
+  const above = holders.find((holder) => !here.includes(holder));
+  if (here.length === 0 && above) {
+    const subtree = above.parts.map(({ name }) => name).join(', ');
+    throw new CommandError(
+      EXIT.refused,
+      `${resource} is held by ${above.owner} through ${subtree}: revoke that instead`,
+    );
+  }
+  if (here.length === 0 && blockedMs > 0 && queue.length > 0) {
+    const text = `nobody holds ${resource}; it is blocked for ${span(blockedMs)} more, and ${queue.length} wait`;
+    throw new CommandError(EXIT.refused, `${text}: let it pass, or end the waiting too with --under ${resource}`);
+  }
+  const views = here.map((record) => leaseView(record, storeNow, queue.length));
+  const byId = here.map(({ id }) => ({ leaseId: id }));
+  const orders = here.length === 0 && blockedMs > 0 ? [{ resource }] : byId; // revoking the name lifts its blocks (Q6)
+  return { name: resource, views, queueLength: queue.length, orders, resource, highestEpoch: highest(holders) };
+}
+
+async function oneLease(leases: Holdfast, id: string): Promise<RevokeTarget> {
+  const record = await leases.get(id);
+  const { storeNow } = await leases.now();
+  const isStanding = record?.status === 'active' || record?.status === 'pending';
+  const resource = record?.parts[0]?.name;
+  const { queue, holders } = resource === undefined ? { queue: [], holders: [] } : await leases.show(resource);
+  const queueLength = queue.length;
+  return {
+    name: id,
+    views: record && isStanding ? [leaseView(record, storeNow, queueLength)] : [],
+    queueLength,
+    orders: isStanding ? [{ leaseId: id }] : [],
+    highestEpoch: highest(holders),
+    ...(resource === undefined ? {} : { resource }),
+  };
+}
+
+function highest(holders: readonly LeaseRecord[]): number {
+  return Math.max(0, ...holders.map(({ epoch }) => epoch));
+}
+
+export async function carryOut(
+  leases: Holdfast,
+  orders: readonly Order[],
+  how: { reason: string; keepOut?: string },
+): Promise<LeaseRecord[]> {
+  const ended: LeaseRecord[] = [];
+  for (const order of orders) ended.push(...(await leases.revoke({ ...order, ...how })));
+  return ended;
+}

@@ -1,0 +1,116 @@
+// Help and bad usage (C1): what can be asked, and one line with a suggestion for what cannot.
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { commandSite } from '../support/command-site.js';
+
+const site = commandSite();
+
+describe('C1: usage', () => {
+  test('without a command it prints its help, and so do --help and help', async () => {
+    site.env['COLUMNS'] = '80';
+    const { code, out, err } = await site.run();
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatchInlineSnapshot(`
+      "Usage: holdfast [common options] COMMAND …
+
+      Leases: who may touch what, and until when.
+
+      Options:
+        --version         print the version
+        -h, --help        display help for command
+
+      Common options:
+        --store <url>     the store: sqlite:/path/leases.db (env HOLDFAST_STORE)
+        --namespace <ns>  the closed world of names to look at (env
+                          HOLDFAST_NAMESPACE)
+        --owner <id>      who holds (env HOLDFAST_OWNER; else user@host)
+        --json            one JSON document on standard output, or one a line
+        -v, --verbose     say which store, namespace and owner are used
+
+      Commands:
+        run               hold a lease while a command runs
+        acquire           take a lease that outlives this command
+        renew             make a lease live longer
+        release           give a lease back
+        ls                who holds what, and who waits
+        show              one resource: holder, queue, last events
+        history           what happened, from the log
+        watch             events as they happen, one a line
+        revoke            take a lease away from its holder
+        files             lease files and folders of a tree
+        config            the settings kept in the store
+        sweep             write down what has expired
+        backup            copy the store into a new file
+        restore           put a backup in the place of the store
+        migrate           bring the store's schema up to date
+        completion        completion for a shell
+        whoami            which owner, namespace and store apply
+
+      Exit codes: 64 usage, 69 store unreachable, 75 refused or not in time,
+                  76 lease lost, 77 not allowed.
+
+      Examples:
+        holdfast run deploy -- ./deploy.sh      hold "deploy" while the script runs
+        holdfast ls                             who holds what
+        holdfast show deploy                    holder, queue and last events
+        holdfast COMMAND --help                 more examples
+      "
+    `);
+    expect((await site.run('--help')).out).toBe(out);
+    expect((await site.run('help')).out).toBe(out);
+  });
+
+  test.each([40, 80, 120])('the help of a command fits %i columns, with examples', async (columns) => {
+    site.env['COLUMNS'] = String(columns);
+    const { code, out } = await site.run('help', 'ls');
+    expect(code).toBe(0);
+    expect(out).toContain('Examples:\n  holdfast ls ');
+    expect(out).toBe((await site.run('ls', '--help')).out);
+    const [options = ''] = out.split('Examples:');
+    if (columns > 40) expect(Math.max(...options.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
+  });
+
+  test('every command has help with examples', async () => {
+    const names = [...(await site.run()).out.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name ?? '');
+    expect(names).toContain('whoami');
+    const helps = await Promise.all(names.map(async (name) => [name, (await site.run(name, '--help')).out] as const));
+    for (const [name, help] of helps) expect(help, name).toMatch(/Examples:\n.*holdfast/);
+  });
+
+  test.each([
+    [['lss'], "unknown command 'lss' (Did you mean ls?): see `holdfast --help`"],
+    [['ls', '--ownr', 'x'], "unknown option '--ownr' (Did you mean --owner?): see `holdfast ls --help`"],
+    [['--stor', 'x', 'ls'], "unknown option '--stor' (Did you mean --store?): see `holdfast --help`"],
+    [['show'], "missing required argument 'resource': see `holdfast show --help`"],
+    [['show', 'a', 'b'], "too many arguments for 'show'. Expected 1 argument but got 2.: see `holdfast show --help`"],
+    [['ls', '--sort', 'colour'], /argument 'colour' is invalid\. Allowed choices are resource, owner, age/],
+    [['acquire', 'a', '--ttl', 'soon'], 'ttl takes milliseconds or text such as \'30s\', got "soon"'],
+    [['acquire', 'a', '--limit', '3'], '--limit needs --shared: an exclusive lease has one holder'],
+    [['acquire', 'a', '--priority', 'high'], /argument 'high' is invalid\. It is a whole number\./],
+    [['--namespace', 'a/b', 'ls'], 'a namespace is 1 to 64 characters out of A-Z a-z 0-9 . _ -, got "a/b"'],
+    [
+      ['--store', 'redis://me:secret@host/', 'ls'],
+      'redis: is not supported by this version: known are memory:, sqlite:',
+    ],
+    [['--store', 'ftp://me:secret@host/', 'ls'], /"ftp:\/\/…@host\/" names no store/],
+    [['--store', 'memory:', 'ls'], 'memory: ends with the command: name a file, sqlite:/path'],
+    [['history', '--type', 'aquired'], /no events of type aquired \(Did you mean acquired\?\)/],
+    [['history', '--since', 'yesterday'], /--since is how long ago, such as 90m, or a time such as/],
+    [['config', 'get', 'held_ttl'], /there is no setting held_ttl/],
+  ])('%j is one line and 64', async (args, message) => {
+    if (args[0] === 'history') await site.run('migrate');
+    const { code, out, err } = await site.run(...args);
+    expect([code, out]).toEqual([64, '']);
+    expect(err).toMatch(/^holdfast: .*\n$/);
+    if (typeof message === 'string') expect(err).toBe(`holdfast: ${message}\n`);
+    else expect(err).toMatch(message);
+    expect(err).not.toContain('secret');
+  });
+
+  test('--version', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      version: string;
+    };
+    expect(await site.run('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+});
