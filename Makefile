@@ -11,7 +11,7 @@ READY := node_modules/.ready-$(ABI)
 TIMED = trap 'printf "%-14s %4ss\n" "make $@" "$$SECONDS"' EXIT;
 BIN := node_modules/.bin
 
-.PHONY: help setup check types lint format-check unused tidy build package test unit conformance run bench format clean
+.PHONY: help setup check types lint format-check unused tidy build package test unit conformance simulate run bench format clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,10 +54,13 @@ unit: $(READY) ## the tests beside the source
 conformance: build ## build, then the tests that span parts: stores, faults, documents
 	@$(TIMED) $(BIN)/vitest run --project conformance
 
-run: build ## a short session on the embedded store
-	@$(TIMED) node examples/session.mjs
+simulate: $(READY) ## the code that ships in 2,000 virtual worlds (SEED=n tells one story, SEEDS=k, FIRST=n)
+	@$(TIMED) $(BIN)/vitest run --project conformance test/simulation/simulation.test.ts
 
-bench: build ## measure against bare baselines (ONLY=sqlite for one store)
+run: build ## the takeover: two processes, the holder killed, the other goes on
+	@$(TIMED) node examples/takeover.mjs
+
+bench: build ## measure against bare baselines (ONLY=sqlite, manager or command)
 	@$(TIMED) node bench/run.mjs
 
 format: $(READY) ## put the layout right

@@ -192,7 +192,11 @@ export class LeaseManager implements Keeper {
   #ask(plan: Plan, parent?: Hold): Promise<Hold | Exclude<Outcome, { outcome: 'granted' }>> {
     this.checkOpen();
     if (plan.signal?.aborted) throw aborted(plan.parts, plan.signal.reason);
-    const request: Omit<AcquireRequest, 'id' | 'bornAt' | 'callerWall'> = {
+    const { id, bornAt, callerWall } = this.#room.birth();
+    const request: AcquireRequest = {
+      id,
+      bornAt,
+      callerWall,
       owner: plan.owner,
       parts: plan.parts,
       ttlMs: plan.ttlMs,
@@ -211,7 +215,7 @@ export class LeaseManager implements Keeper {
     const { waitMs, signal, terms } = plan;
     const wait = { waitMs, signal, requestTimeoutMs: terms.requestTimeoutMs };
     return new Promise((resolve) => {
-      this.#room.wait(this.#room.named(request), wait, (outcome, waiter) => {
+      this.#room.wait(request, wait, (outcome, waiter) => {
         if (outcome.outcome === 'granted') return resolve(this.#take(outcome, terms, waiter, parent));
         this.#account(outcome, waiter);
         resolve(outcome);

@@ -3,7 +3,7 @@
 //
 // The estimate is for births of ids and for display only; no decision about a lease rests on it. An answer that does not
 // come in time is an unknown answer (S15): the caller stops waiting, the request may still have its effect.
-import type { Clock, TimerHandle } from '../domain/clock.js';
+import type { Clock } from '../domain/clock.js';
 import { LeaseError } from '../domain/errors.js';
 import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest } from '../domain/requests.js';
 import type { Settings } from '../domain/settings.js';
@@ -149,16 +149,20 @@ export class StoreLink {
 }
 
 /** The answer, or STORE_UNAVAILABLE after `ms`: what happened to the request is then unknown (S15). */
-export async function answerWithin<T>(clock: Clock, ms: number, what: string, answer: Promise<T>): Promise<T> {
-  let timer: TimerHandle | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = clock.after(ms, () => reject(noAnswer(what, ms)), true);
+export function answerWithin<T>(clock: Clock, ms: number, what: string, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.after(ms, () => reject(noAnswer(what, ms)), true);
+    answer.then(
+      (value) => {
+        timer.cancel();
+        resolve(value);
+      },
+      (error: unknown) => {
+        timer.cancel();
+        reject(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
   });
-  try {
-    return await Promise.race([answer, silence]);
-  } finally {
-    timer?.cancel();
-  }
 }
 
 function noAnswer(what: string, ms: number): LeaseError {

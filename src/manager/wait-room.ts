@@ -74,8 +74,13 @@ export class WaitRoom {
 
   /** The request with an id of its own, born now. */
   named(request: Omit<AcquireRequest, 'id' | 'bornAt' | 'callerWall'>): AcquireRequest {
+    return { ...request, ...this.birth() };
+  }
+
+  /** What makes a request one of its own. */
+  birth(): Pick<AcquireRequest, 'id' | 'bornAt' | 'callerWall'> {
     const bornAt = this.#link.now();
-    return { ...request, id: makeId(bornAt, this.#clock.randomText()), bornAt, callerWall: this.#clock.wall() };
+    return { id: makeId(bornAt, this.#clock.randomText()), bornAt, callerWall: this.#clock.wall() };
   }
 
   /** An upgrade that may have gone through already is asked about at once. */

@@ -1,0 +1,143 @@
+// The manager on SQLite: what it costs over the port, against @verrou/core, hand-over between processes, ten thousand and
+// a hundred thousand held leases, and how soon a holder knows that it must stop when the store is frozen.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Batching, connect, makeId, systemClock } from '../dist/index.js';
+import { openSqlite } from '../dist/stores/sqlite/index.js';
+import { frozenStore } from './frozen-store.mjs';
+import { handOver } from './hand-over.mjs';
+import { heapPerLease, manyHeld } from './many-held.mjs';
+import { alternate, row } from './measure.mjs';
+import { openVerrou } from './verrou.mjs';
+
+const ROUNDS = 15;
+/** Both sides run until the compiler is done with them. */
+const WARM_UP = 3_000;
+const clock = systemClock();
+
+export async function benchManager(say) {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+  try {
+    say('tryAcquire + release against the port and against @verrou/core');
+    const rows = [await againstPort(folder), ...(await againstVerrou(folder))];
+    say('hand-over between 8 processes');
+    rows.push(...(await handOver(folder)));
+    say('10,000 held leases for two renewal rounds (half a minute)');
+    rows.push(...(await manyHeld(folder)));
+    say('heap of 100,000 held leases');
+    rows.push(await heapPerLease());
+    say('a process stopped inside a write transaction');
+    rows.push(...(await frozenStore(folder)));
+    return rows;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function againstPort(folder) {
+  const pairs = 300;
+  const leases = await connect(`sqlite:${join(folder, 'manager.db')}`, { services: 'off' });
+  const port = await openPort(join(folder, 'port.db'));
+  await inTurn(WARM_UP, (i) => port.pair(i % pairs));
+  await inTurn(WARM_UP, (i) => managerPair(leases, i % pairs));
+  const [portMs, managerMs] = await alternate(ROUNDS, [
+    () => inTurn(pairs, (i) => port.pair(i)),
+    () => inTurn(pairs, (i) => managerPair(leases, i)),
+  ]);
+  await port.close();
+  await leases.shutdown();
+  return row({
+    name: 'tryAcquire + release',
+    store: 'manager',
+    concurrency: 1,
+    ours: (pairs / managerMs) * 1_000,
+    baseline: (pairs / portMs) * 1_000,
+    baselineName: 'the port',
+    unit: 'pairs/s',
+    ratio: portMs / managerMs,
+    target: 0.7,
+  });
+}
+
+async function againstVerrou(folder) {
+  const leases = await connect(`sqlite:${join(folder, 'ours.db')}`, { services: 'off' });
+  const verrou = await openVerrou(join(folder, 'verrou.db'));
+  const rows = [];
+  const pairs = 320;
+  await inTurn(WARM_UP, (i) => verrou.pair(i % pairs));
+  await inTurn(WARM_UP, (i) => managerPair(leases, i % pairs));
+  for (const concurrency of [1, 32]) {
+    const [theirMs, ourMs] = await alternate(ROUNDS, [
+      () => inParallel(pairs, concurrency, (i) => verrou.pair(i)),
+      () => inParallel(pairs, concurrency, (i) => managerPair(leases, i)),
+    ]);
+    const rates = { ours: (pairs / ourMs) * 1_000, baseline: (pairs / theirMs) * 1_000 };
+    rows.push(
+      row({
+        name: 'tryAcquire + release',
+        store: 'manager',
+        concurrency,
+        ...rates,
+        baselineName: '@verrou/core',
+        unit: 'pairs/s',
+        ratio: theirMs / ourMs,
+        target: 2.5,
+      }),
+    );
+  }
+  await verrou.close();
+  await leases.shutdown();
+  return rows;
+}
+
+async function managerPair(leases, i) {
+  const attempt = await leases.tryAcquire(`bench/${i}`);
+  if (!attempt.ok) throw new Error(`bench/${i}: ${attempt.refusal.reason}`);
+  await attempt.lease.release();
+}
+
+/** The port through batching, as bench/sqlite.mjs measures it. */
+async function openPort(path) {
+  const store = await openSqlite(`sqlite:${path}`, { clock });
+  const batching = new Batching(store);
+  let { now } = await store.time();
+  const terms = {
+    priority: 0,
+    join: false,
+    holding: [],
+    reclaim: false,
+    maxRenewals: -1,
+    minHoldMs: 0,
+    lockDelayMs: 0,
+  };
+  return {
+    close: () => store.close(),
+    pair: async (i) => {
+      const { now: at, result } = await batching.acquire({
+        ...terms,
+        id: makeId(now, clock.randomText()),
+        bornAt: now,
+        owner: 'bench-1-abcdef',
+        parts: [{ name: `bench/${i}`, scope: 'node', mode: 'exclusive' }],
+        ttlMs: 30_000,
+        remote: false,
+        callerWall: clock.wall(),
+      });
+      now = at;
+      const { id, epoch } = result.lease;
+      await batching.end({ id, epoch, requestId: clock.randomText(), why: 'released' });
+    },
+  };
+}
+
+async function inTurn(count, act) {
+  for (let i = 0; i < count; i += 1) await act(i);
+}
+
+async function inParallel(count, callers, act) {
+  const one = async (caller) => {
+    for (let i = caller; i < count; i += callers) await act(i);
+  };
+  await Promise.all(Array.from({ length: callers }, (_, caller) => one(caller)));
+}
