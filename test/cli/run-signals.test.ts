@@ -84,15 +84,16 @@ const hasScript = spawnSync('script', ['--version']).status === 0;
 
 describe.skipIf(!hasScript)('C2: on a terminal (skipped where there is no script(1) to make one)', () => {
   test('the command reads it, Ctrl-C reaches it, Ctrl-Z does nothing', async () => {
-    const inner = `read line; echo "read $line"; trap "echo interrupted; exit 6" INT; echo up; while :; do sleep 0.05; done`;
+    const inner = `read line; echo "read $line"; trap "echo interrupted; exit 6" INT; n=0; while :; do n=$((n+1)); echo "tick $n"; sleep 0.05; done`;
     const line = `${process.execPath} ${main} run door -- sh -c '${inner}'`;
     const env = { ...process.env, HOLDFAST_STORE: site.url };
     const terminal = follow(spawn('script', ['-qec', line, '/dev/null'], { stdio: 'pipe', env }));
     terminal.process.stdin?.write('hello\n');
     await terminal.says(/read hello/);
-    await terminal.says(/up/);
+    await terminal.says(/tick 1\b/);
     terminal.process.stdin?.write('\u001a');
-    await delay(200);
+    const seen = terminal.out.match(/tick \d+/g)?.length ?? 0;
+    await terminal.says(new RegExp(`tick ${seen + 5}\\b`)); // it goes on: nothing has stopped it
     terminal.process.stdin?.write('\u0003');
     await terminal.says(/interrupted/);
     expect(await terminal.ended).toBe(6);
