@@ -13,9 +13,26 @@ export interface OpenOptions {
   readonly migrate: 'auto' | 'check';
   /** For looking only: what is not there is not made, and nothing is written, not even what opening would put right. */
   readonly readOnly?: boolean;
+  /** PostgreSQL: the schema that holds everything. */
+  readonly schema?: string | undefined;
+  readonly poolSize?: number | undefined;
+  readonly poolTimeoutMs?: number | undefined;
+  /** PostgreSQL: where to LISTEN when the url leads to a pooler that cannot. */
+  readonly listenUrl?: string | undefined;
+  /** The caller's own pool (PostgreSQL) or client (Redis). */
+  readonly client?: unknown;
 }
 
 type Opener = (url: string, options: OpenOptions) => Promise<Store>;
+
+const openPostgres: Opener = async (url, options) => {
+  const postgres = await import('./postgres/index.js');
+  return postgres.openPostgres(url, options);
+};
+const openRedis: Opener = async (url, options) => {
+  const redis = await import('./redis/index.js');
+  return redis.openRedis(url, options);
+};
 
 const SCHEMES: Readonly<Record<string, Opener>> = {
   memory: async (_url, { clock, namespace }) => {
@@ -26,9 +43,13 @@ const SCHEMES: Readonly<Record<string, Opener>> = {
     const { openSqlite } = await import('./sqlite/index.js');
     return openSqlite(url, options);
   },
+  postgres: openPostgres,
+  postgresql: openPostgres,
+  redis: openRedis,
+  rediss: openRedis,
 };
 /** Planned, and refused by name until they are built. */
-const LATER: ReadonlySet<string> = new Set(['postgres', 'postgresql', 'redis', 'rediss', 'http', 'https', 'etcd']);
+const LATER: ReadonlySet<string> = new Set(['http', 'https', 'etcd']);
 
 export async function openStore(url: string, options: OpenOptions): Promise<Store> {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase() ?? '';
