@@ -27,7 +27,7 @@ async function bundleCommand(folder) {
   const bundle = await rolldown({
     input,
     platform: 'node',
-    external: [/^node:/, 'better-sqlite3', 'commander', 'prom-client'],
+    external: [/^node:/, 'better-sqlite3', 'commander', 'ioredis', 'pg', 'prom-client', 'redis'],
   });
   const files = `${folder}.bundle`;
   await bundle.write({ dir: files, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });

@@ -141,7 +141,7 @@ describe('options of connect: what each refuses', () => {
     [{ poolSize: 10 }, /poolSize is for PostgreSQL/],
     [{ poolTimeout: '5s' }, /poolTimeout is for PostgreSQL/],
     [{ listenUrl: 'postgres://x' }, /listenUrl is for PostgreSQL/],
-    [{ client: {} }, /client is for PostgreSQL and Redis/],
+    [{ client: {} }, /client is for PostgreSQL and Redis: leave it out/],
     [{ services: 'on' }, /services is 'auto' or 'off', got "on"/],
     [{ migrate: 'force' }, /migrate is 'auto' or 'check', got "force"/],
     [{ metrics: {} }, /metrics takes a Registry of prom-client/],
@@ -155,6 +155,30 @@ describe('options of connect: what each refuses', () => {
     const failed = connect('memory:', options as ConnectOptions);
     await expect(failed).rejects.toThrow(message);
     await expect(failed).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['postgres://h/db', { poolSize: 0 }, /poolSize is from 1 to 1000 connections, got 0/],
+    ['postgres://h/db', { poolSize: 2.5 }, /poolSize is from 1 to 1000/],
+    ['postgres://h/db', { poolTimeout: 'soon' }, /poolTimeout takes milliseconds/],
+    ['postgres://h/db', { poolTimeout: 0 }, /poolTimeout is from 1ms to 10m/],
+    ['postgres://h/db', { schema: '' }, /schema must be text that is not empty/],
+    ['postgres://h/db', { schema: 5 }, /schema must be text/],
+    ['postgres://h/db', { listenUrl: 5 }, /listenUrl must be text/],
+    ['postgres://h/db', { client: 'pool' }, /client is a Pool of pg, or a client of redis or ioredis/],
+    ['postgres:', { client: {}, poolSize: 5 }, /poolSize is for a pool of our own/],
+    ['postgresql://h/db', { token: 'x' }, /token is for http: stores/],
+    ['redis://h', { schema: 'x' }, /schema is for PostgreSQL: leave it out/],
+    ['rediss://h', { listenUrl: 'x' }, /listenUrl is for PostgreSQL/],
+  ])('%s with %o', async (url, options, message) => {
+    const failed = connect(url, options as ConnectOptions);
+    await expect(failed).rejects.toThrow(message);
+    await expect(failed).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
+
+  test('what belongs to a url, beside a store that is given', async () => {
+    const store = new MemoryStore({ clock: new FakeClock() });
+    await expect(connect(store, { poolSize: 4 })).rejects.toThrow(/poolSize is for PostgreSQL: leave it out/);
   });
 
   test('S14: durations that do not fit together, with the sum', async () => {

@@ -1,15 +1,14 @@
-// The composition root: a url or a store becomes a `Holdfast`. Options are checked here, all of them, before anything is
-// opened; what does not belong to the chosen store is refused instead of ignored.
+// The composition root: a url or a store becomes a `Holdfast`. Options are checked, all of them, before anything is opened.
 import { hostname } from 'node:os';
+import { checkOptions, storeOptions, type ConnectOptions } from './connect-options.js';
 import { checkNamespace, checkOwner } from './domain/check-request.js';
 import type { Clock } from './domain/clock.js';
-import { parseDuration, type Duration } from './domain/duration.js';
+import { parseDuration } from './domain/duration.js';
 import { invalid, shown } from './domain/errors.js';
 import { LIMITS } from './domain/limits.js';
 import { classifyLoad } from './domain/load.js';
 import { checkTiming, defaultRequestTimeoutMs } from './domain/trust-window.js';
 import { Holdfast } from './holdfast.js';
-import type { Wait } from './manager/face.js';
 import { LeaseManager } from './manager/lease-manager.js';
 import type { Observer } from './manager/observer.js';
 import { parseWait, type Defaults } from './manager/plan.js';
@@ -24,52 +23,14 @@ import { defaultStoreUrl, openStore } from './stores/open-store.js';
 import type { Store } from './stores/store.js';
 import { systemClock } from './system-clock.js';
 
-export interface ConnectOptions {
-  namespace?: string;
-  /** Who holds; by default unique to this instance: host-pid-random. */
-  owner?: string;
-  ttl?: Duration;
-  wait?: Wait;
-  /** When renewal is due, as a share of the ttl: 0.6, from 0.3 to 0.8. */
-  renewAt?: number;
-  requestTimeout?: Duration;
-  services?: 'auto' | 'off';
-  migrate?: 'auto' | 'check';
-  /** A prom-client registry. */
-  metrics?: unknown;
-  /** debug, info, warn and error(facts, message), as pino has them. */
-  logger?: unknown;
-  clock?: Clock;
-  /** For a server: `http:` stores. */
-  token?: string;
-  /** For PostgreSQL. */
-  schema?: string;
-  poolSize?: number;
-  poolTimeout?: Duration;
-  listenUrl?: string;
-  /** The caller's own pool or client, for PostgreSQL and Redis. */
-  client?: unknown;
-}
-
-const KNOWN = [
-  ...['namespace', 'owner', 'ttl', 'wait', 'renewAt', 'requestTimeout', 'services', 'migrate', 'metrics'],
-  ...['logger', 'clock', 'token', 'schema', 'poolSize', 'poolTimeout', 'listenUrl', 'client'],
-];
-/** Options of stores that this version does not have yet. */
-const FOREIGN: Readonly<Record<string, string>> = {
-  token: 'http: stores',
-  schema: 'PostgreSQL',
-  poolSize: 'PostgreSQL',
-  poolTimeout: 'PostgreSQL',
-  listenUrl: 'PostgreSQL',
-  client: 'PostgreSQL and Redis',
-};
 const DEFAULT_RENEW_AT = 0.6;
 /** A store that does not answer is an error, never a hang. */
 const FIRST_CALLS_MS = 10_000;
 
+export type { ConnectOptions };
+
 export async function connect(urlOrStore?: string | Store, options: ConnectOptions = {}): Promise<Holdfast> {
-  checkKeys(options);
+  checkOptions(options);
   const clock = options.clock ?? systemClock();
   const logger = options.logger === undefined ? silentLogger : checkLogger(options.logger);
   const given = defaultsOf(options, clock);
@@ -88,11 +49,13 @@ async function storeOf(urlOrStore: string | Store | undefined, options: ConnectO
   const { migrate = 'auto' } = options;
   if (urlOrStore === undefined || typeof urlOrStore === 'string') {
     const namespace = checkNamespace(options.namespace ?? 'default');
-    return openStore(urlOrStore ?? defaultStoreUrl(), { clock, namespace, migrate });
+    const url = urlOrStore ?? defaultStoreUrl();
+    return openStore(url, { ...storeOptions(options, url), clock, namespace, migrate });
   }
   if (typeof urlOrStore !== 'object' || typeof (urlOrStore as Partial<Store> | null)?.acquire !== 'function') {
     throw invalid(`connect takes a url such as sqlite:/path/leases.db, or a store, got ${shown(urlOrStore)}`);
   }
+  storeOptions(options, undefined);
   return options.namespace === undefined ? urlOrStore : urlOrStore.within(options.namespace);
 }
 
@@ -150,31 +113,6 @@ function observerOf(bus: EventBus, metrics: Metrics, adaptive: AdaptiveTtl): Obs
     storeCall: (operation, result, ms) => metrics.storeCall(operation, result, ms),
     skew: (ms) => metrics.skew(ms),
   };
-}
-
-function checkKeys(options: ConnectOptions): void {
-  if (typeof options !== 'object' || options === null) throw invalid(`options are an object, got ${shown(options)}`);
-  for (const [key, value] of Object.entries(options)) {
-    if (!KNOWN.includes(key)) throw invalid(`unknown option ${shown(key)}: known are ${KNOWN.join(', ')}`);
-    const owner = FOREIGN[key];
-    if (owner !== undefined && value !== undefined) {
-      throw invalid(`${key} is for ${owner}, which this version does not have: leave it out`);
-    }
-  }
-  oneOf(options.services, 'services', ['auto', 'off']);
-  oneOf(options.migrate, 'migrate', ['auto', 'check']);
-  checkClock(options.clock);
-}
-
-function checkClock(clock: Partial<Clock> | undefined): void {
-  const isClock = typeof clock?.monotonic === 'function' && typeof clock.after === 'function';
-  if (clock === undefined || isClock) return;
-  throw invalid(`clock is an object such as systemClock() answers, got ${shown(clock)}`);
-}
-
-function oneOf(value: unknown, name: string, allowed: readonly string[]): void {
-  if (value === undefined || allowed.includes(value as string)) return;
-  throw invalid(`${name} is ${allowed.map((one) => `'${one}'`).join(' or ')}, got ${shown(value)}`);
 }
 
 type GivenDefaults = Omit<Defaults, 'minTtlMs' | 'adaptiveTtlMs'>;

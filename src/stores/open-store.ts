@@ -52,7 +52,7 @@ const SCHEMES: Readonly<Record<string, Opener>> = {
 const LATER: ReadonlySet<string> = new Set(['http', 'https', 'etcd']);
 
 export async function openStore(url: string, options: OpenOptions): Promise<Store> {
-  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase() ?? '';
+  const scheme = schemeOf(url);
   const open = Object.hasOwn(SCHEMES, scheme) ? SCHEMES[scheme] : undefined;
   if (open) return open(url, options);
   const known = Object.keys(SCHEMES)
@@ -60,6 +60,11 @@ export async function openStore(url: string, options: OpenOptions): Promise<Stor
     .join(', ');
   if (LATER.has(scheme)) throw invalid(`${scheme}: is not supported by this version: known are ${known}`);
   throw invalid(`${shown(withoutSecrets(url))} names no store: known are ${known}, for example sqlite:/path/leases.db`);
+}
+
+/** Empty when the text has none. */
+export function schemeOf(url: string): string {
+  return /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase() ?? '';
 }
 
 /** HOLDFAST_STORE, else SQLite in the user's state directory (C1), which is made if it is not there. */

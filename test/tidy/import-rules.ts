@@ -61,10 +61,12 @@ const importRules: readonly ImportRule[] = [
     where: 'holdfast.ts',
     mayImport: [...core, 'stores/batching.ts', 'manager', 'sequence', 'files', 'guards', 'services', 'observe'],
   },
+  { where: 'connect-options.ts', mayImport: ['domain', 'manager', 'stores/open-store.ts'] },
   {
     where: 'connect.ts',
     mayImport: [
       ...core,
+      'connect-options.ts',
       'stores/open-store.ts',
       'stores/batching.ts',
       'stores/*',
