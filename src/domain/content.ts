@@ -16,7 +16,7 @@ export function contentOf(request: AcquireRequest, metadataText: string | undefi
 }
 
 /** Two 32-bit multiply-and-xor lanes, joined to a safe integer that is never 0. */
-function hash53(text: string): number {
+export function hash53(text: string): number {
   let high = 0x9e3779b1;
   let low = 0x85ebca77;
   for (let i = 0; i < text.length; i += 1) {

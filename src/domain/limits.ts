@@ -27,6 +27,14 @@ export const LIMITS = {
   ownerBytes: 128,
   reasonBytes: 1_024,
   operationBytes: 256 * 1_024,
+  /** All operations of one lease of numbers together, and all of one page of a stream (but for its first). */
+  operationsBytes: 4 * 1_024 * 1_024,
+  numbersPerLease: 1_000,
+  openNumbersPerStream: 100_000,
+  /** How far ahead of the last leased number one may wait. */
+  numbersAhead: 1_000_000,
+  kindBytes: 128,
+  readersPerStream: 1_000,
   holdersInRefusal: 20,
   wakesPerName: 64,
   heldByOneRequest: 1_024,
@@ -42,3 +50,7 @@ export const ID_MAX_AGE_MS = MINUTE;
 /** S8: how long an ended id is remembered. Twice its greatest age, so that a client whose estimate of the store's
  *  time runs ahead (by up to ID_MAX_AGE_MS) still cannot bring an ended id back. */
 export const ID_KEEP_MS = 2 * ID_MAX_AGE_MS;
+/** N3: how long after somebody waited for a stream its changes are worth a wake-up. */
+export const WATCH_MS = 10 * SECOND;
+/** N6: how long an operation id outlives its trimmed operation. */
+export const OPERATION_ID_KEEP_MS = 30 * DAY;

@@ -3,7 +3,7 @@
 // `{ outcome: 'failed', error }` when one item of a list did (S21).
 //
 // Every reply carries the store clock, the incarnation of its data and the version of its settings (S13, O4).
-// Sequences join the port later as `SequenceStore`, a second interface beside this one with its own replies.
+// Sequences are a second interface beside this one, with replies of its own: sequence-store.ts.
 import type { StoreRefusal } from '../domain/decide.js';
 import type { LeaseError } from '../domain/errors.js';
 import type { LogRow } from '../domain/events.js';
@@ -20,6 +20,7 @@ import type {
 } from '../domain/requests.js';
 import type { Settings } from '../domain/settings.js';
 import type { WaitGraph, WaitStep } from '../domain/wait-graph.js';
+import type { SequenceStore } from './sequence-store.js';
 
 export interface Reply {
   /** Store clock, whole milliseconds, as of the decision. */
@@ -162,6 +163,8 @@ export interface Store {
   readonly namespace: string;
   /** The same store for another namespace, over the same connection. Closing any closes all. */
   within(namespace: string): Store;
+  /** Streams of numbers, where the store keeps them (contract, section 7). */
+  readonly sequences?: SequenceStore | undefined;
 
   acquire(requests: readonly AcquireRequest[]): Promise<Answers<AcquireResult>>;
   renew(requests: readonly RenewRequest[]): Promise<Answers<RenewResult>>;

@@ -17,13 +17,14 @@ interface ImportRule {
   readonly builtins?: false;
 }
 
-const core = ['domain', 'stores/store.ts'];
-const wiring = ['connect.ts', 'holdfast.ts', 'index.ts', 'domain', 'stores/store.ts', 'observe'];
+const core = ['domain', 'stores/store.ts', 'stores/sequence-store.ts'];
+const wiring = ['connect.ts', 'holdfast.ts', 'index.ts', ...core, 'observe'];
 
 const importRules: readonly ImportRule[] = [
   { where: 'domain', mayImport: [], builtins: false },
 
-  { where: 'stores/store.ts', mayImport: ['domain'], builtins: false },
+  { where: 'stores/store.ts', mayImport: ['domain', 'stores/sequence-store.ts'], builtins: false },
+  { where: 'stores/sequence-store.ts', mayImport: ['domain', 'stores/store.ts'], builtins: false },
   { where: 'stores/batching.ts', mayImport: core },
   { where: 'stores/open-store.ts', mayImport: [...core, 'stores/batching.ts', 'stores/*'] },
   { where: 'stores/*', mayImport: [...core, 'stores/batching.ts'] },
@@ -38,7 +39,7 @@ const importRules: readonly ImportRule[] = [
   { where: 'stores/redis', mayImport: [...core, 'stores/batching.ts'], packages: ['redis', 'ioredis'] },
 
   { where: 'manager', mayImport: [...core, 'stores/batching.ts'] },
-  { where: 'sequence', mayImport: [...core, 'manager'] },
+  { where: 'sequence', mayImport: [...core, 'stores/batching.ts', 'manager'] },
   { where: 'files', mayImport: [...core, 'manager'] },
   { where: 'guards', mayImport: [...core, 'manager'] },
   { where: 'observe', mayImport: ['domain'], packages: ['pino', 'prom-client', '@opentelemetry/api'] },

@@ -15,11 +15,15 @@ import type {
 } from '../../domain/requests.js';
 import type { WaitGraph } from '../../domain/wait-graph.js';
 import type { Step } from '../protocol/rows.js';
+import { SequencesOverRows, SettledListeners } from '../protocol/sequence/over-rows.js';
+import type { SequenceStep } from '../protocol/sequence/rows.js';
 import { wokenBy } from '../protocol/wake.js';
+import type { SequenceStore } from '../sequence-store.js';
 import type * as port from '../store.js';
 import { Model } from './model.js';
 
 const KIND = 'memory';
+const DURABILITY = 'none: everything is gone with the process';
 
 interface Shared {
   readonly clock: Clock;
@@ -37,6 +41,8 @@ export class MemoryStore implements port.Store {
   readonly #shared: Shared;
   readonly #model: Model;
   readonly #listeners = new Set<port.StoreListener>();
+  readonly #settledListeners = new SettledListeners();
+  readonly sequences: SequenceStore;
   /** Somebody wants to hear of every change, not only of its own turn. */
   #isWatched = false;
 
@@ -51,6 +57,12 @@ export class MemoryStore implements port.Store {
       namespace: this.namespace,
       incarnation,
       epoch: liftedEpoch(0, clock.wall()),
+    });
+    this.sequences = new SequencesOverRows({
+      step: async (act) => this.#sequenceStep(act),
+      look: async (act) => this.#look((now) => act(this.#model.sequenceStep(now, clock.wall()))),
+      subscribe: (listener) => this.#settledListeners.add(listener),
+      durability: DURABILITY,
     });
   }
 
@@ -115,7 +127,7 @@ export class MemoryStore implements port.Store {
       push: true,
       guards: [],
       roundTrips: 1,
-      durability: 'none: everything is gone with the process',
+      durability: DURABILITY,
     };
     return this.#look(() => ({ kind: KIND, capabilities, details: {} }));
   }
@@ -144,7 +156,10 @@ export class MemoryStore implements port.Store {
 
   async close(): Promise<void> {
     this.#shared.closed = true;
-    for (const space of this.#shared.spaces.values()) space.#listeners.clear();
+    for (const space of this.#shared.spaces.values()) {
+      space.#listeners.clear();
+      space.#settledListeners.clear();
+    }
   }
 
   #items<R>(requests: readonly object[], act: (step: Step) => (R | port.Failed)[]): port.Answers<R> {
@@ -160,6 +175,17 @@ export class MemoryStore implements port.Store {
     const woken = wokenBy(step);
     if (woken.length > 0 || this.#isWatched) this.#shared.clock.soon(() => this.#announce(woken));
     return { ...this.#reply(step.now), ...answer };
+  }
+
+  #sequenceStep<T>(act: (step: SequenceStep) => T): T & port.Reply {
+    return this.#look((now) => {
+      const { clock } = this.#shared;
+      const step = this.#model.sequenceStep(now, clock.wall());
+      const answer = act(step);
+      if (step.settled.size > 0) clock.soon(() => this.#settledListeners.tell([...step.settled]));
+      if (this.#isWatched) clock.soon(() => this.#announce([]));
+      return answer;
+    });
   }
 
   #look<T>(act: (now: number) => T): T & port.Reply {

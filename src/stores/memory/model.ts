@@ -23,7 +23,8 @@ import { acquire } from '../protocol/acquire.js';
 import { failTicket, revoke, sweep } from '../protocol/govern.js';
 import { change, end, renew } from '../protocol/hold.js';
 import { standingOn, waitGraph } from '../protocol/look.js';
-import type { Space, Step } from '../protocol/rows.js';
+import type { LogEntry, Space, Step } from '../protocol/rows.js';
+import type { SequenceStep } from '../protocol/sequence/rows.js';
 import { runItems } from '../protocol/run-items.js';
 import type {
   AcquireResult,
@@ -40,6 +41,7 @@ import type {
 } from '../store.js';
 import { MapRows } from './map-rows.js';
 import { ModelLog, type LogAnswer } from './model-log.js';
+import { SequenceMapRows } from './sequence-rows.js';
 
 type Without<R extends Reply> = Omit<R, keyof Reply>;
 
@@ -53,6 +55,7 @@ export interface ModelOptions {
 
 export class Model {
   readonly #rows: MapRows;
+  readonly #sequenceRows: SequenceMapRows;
   readonly #log: ModelLog;
   readonly #space: Space;
   /** The time of the step under way: what its log rows are stamped with. */
@@ -60,9 +63,11 @@ export class Model {
 
   constructor(options: ModelOptions) {
     this.#log = new ModelLog(options);
-    this.#rows = new MapRows((entry) => {
+    const write = (entry: LogEntry): void => {
       if (this.#space.settings.keep_history) this.#log.write(entry, this.#at.now, this.#at.wall);
-    });
+    };
+    this.#rows = new MapRows(write);
+    this.#sequenceRows = new SequenceMapRows(write);
     this.#space = { epoch: options.epoch, arrival: 0, tickets: 0, settings: DEFAULT_SETTINGS, settingsVersion: 1 };
   }
 
@@ -80,6 +85,12 @@ export class Model {
   step(now: number, wall: number): Step {
     this.#at = { now, wall };
     return { now, wall, rows: this.#rows, space: this.#space, freed: [], wake: [] };
+  }
+
+  /** The same for streams, which draw from the same epochs and write to the same log. */
+  sequenceStep(now: number, wall: number): SequenceStep {
+    this.#at = { now, wall };
+    return { now, rows: this.#sequenceRows, space: this.#space, settled: new Set() };
   }
 
   acquire(step: Step, requests: readonly AcquireRequest[]): (AcquireResult | Failed)[] {

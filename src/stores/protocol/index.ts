@@ -8,6 +8,9 @@ export type { Changed, LogEntry, Rows, Space, Step } from './rows.js';
 export { runItems } from './run-items.js';
 export { wokenBy } from './wake.js';
 
+/** The same for streams of numbers. */
+export * as sequence from './sequence/index.js';
+
 // Domain rules that every such store applies in the same words.
 export { checkBatch, checkLimit, checkNamespace } from '../../domain/check-request.js';
 export { anyOverlap } from '../../domain/conflict.js';
