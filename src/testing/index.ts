@@ -17,3 +17,12 @@ export {
 export { readHistory, readRecords, type CallRecord, type History } from './store-conformance/history-records.js';
 export { randomPrograms, type ProgramOptions } from './store-conformance/random-programs.js';
 export { stressService, type StressEnvironment, type StressSubject } from './service-stress.js';
+export {
+  expectSequenceHistory,
+  readWholeStream,
+  sequenceConcurrent,
+  sequenceWorkload,
+  type SequenceConcurrentOptions,
+  type SequenceWorkloadOptions,
+} from './store-conformance/sequence/concurrent.js';
+export { sequencePrograms, type SequenceProgramOptions } from './store-conformance/sequence/programs.js';

@@ -17,6 +17,8 @@ export interface CaseNeeds {
   readonly stepsWall?: true;
   /** Is run on `openNearLimit`. */
   readonly nearLimit?: true;
+  /** Streams of numbers (`store.sequences`). */
+  readonly sequences?: true;
   /** Thousands of requests. */
   readonly manyRequests?: true;
 }
@@ -27,10 +29,11 @@ export function fullTitle({ tags, title }: ConformanceCase): string {
 
 /** Why this case is not run on this store, or undefined when it is. */
 export function skipReason(one: ConformanceCase, harness: StoreHarness): string | undefined {
-  const { longestPassMs = Infinity, noWakeUps, stepsWall } = harness.capabilities ?? {};
+  const { longestPassMs = Infinity, noWakeUps, stepsWall, sequences } = harness.capabilities ?? {};
   const needs = one.needs ?? {};
   const asked = harness.skip?.[fullTitle(one)];
   if (asked !== undefined) return asked;
+  if (needs.sequences && !sequences) return 'the store keeps no sequences';
   if ((needs.passMs ?? 0) > longestPassMs) return `needs ${String(needs.passMs)} ms of real waiting`;
   if (needs.wakeUps && noWakeUps) return 'the store sends no hints across connections';
   if (needs.stepsWall && !stepsWall) return 'the wall clock of the store cannot be stepped here';

@@ -21,6 +21,8 @@ export interface HarnessCapabilities {
   readonly longestPassMs?: number | undefined;
   /** Set by a store that sends no hints across connections: the wake-up cases are listed as skipped. */
   readonly noWakeUps?: boolean | undefined;
+  /** Set by a store that keeps sequences (`store.sequences`): their cases are run. Without it they are listed as skipped. */
+  readonly sequences?: boolean | undefined;
   /** Set when `Opened.stepWall` is there. */
   readonly stepsWall?: boolean | undefined;
 }

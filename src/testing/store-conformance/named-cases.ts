@@ -26,6 +26,12 @@ export function storeConformance(harness: StoreHarness, runner: Runner): void {
       const unknown = Object.keys(harness.skip ?? {}).filter((title) => !titles.has(title));
       assert.deepEqual(unknown, []);
     });
+    runner.test('a store that keeps sequences has told the suite so', async () => {
+      const { store, close } = await harness.open();
+      const isTold = harness.capabilities?.sequences === true;
+      assert.equal(store.sequences !== undefined, isTold, 'capabilities.sequences of the harness says otherwise');
+      await close();
+    });
   });
 }
 

@@ -5,7 +5,7 @@ import { nextEpoch } from '../../../domain/epoch.js';
 import type { StoredType } from '../../../domain/events.js';
 import { invalid } from '../../../domain/errors.js';
 import type { RecoveryMethod, SpanState } from '../../../domain/sequence.js';
-import { isOpen, type SequenceStep, type SpanRow, type StreamRow } from './rows.js';
+import { dueAt, isOpen, type SequenceStep, type SpanRow, type StreamRow } from './rows.js';
 
 export function drawEpoch(step: SequenceStep): number {
   step.space.epoch = nextEpoch(step.space.epoch);
@@ -44,9 +44,19 @@ export function addCounted(step: SequenceStep, stream: StreamRow, row: SpanRow):
 export function become(step: SequenceStep, stream: StreamRow, row: SpanRow, change: (row: SpanRow) => void): void {
   tally(stream, row, -1);
   change(row);
+  trimLate(step, stream, row);
   tally(stream, row, 1);
   step.rows.saveSpan(row);
   step.rows.saveStream(stream);
+}
+
+/** What trimming passed over, because somebody still had to deal with it, goes when that is done. */
+function trimLate(step: SequenceStep, stream: StreamRow, row: SpanRow): void {
+  const isPassed = row.first + row.count <= stream.trimmedBefore && row.trimmedAt === undefined;
+  if (!isPassed || row.isManual || row.movedTo !== undefined || dueAt(row) !== undefined) return;
+  row.partial = undefined;
+  row.finished = undefined;
+  row.trimmedAt = step.now;
 }
 
 /** Stores operations at the span's own number, as committed or, where a gap was, as filled. */

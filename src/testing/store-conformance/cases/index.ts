@@ -1,5 +1,6 @@
 // All named cases of the suite, in the order of the contract.
 import type { ConformanceCase } from '../conformance-case.js';
+import { sequenceCasesByTopic } from '../sequence/cases/index.js';
 import { badNamesAndParts } from './bad-names.js';
 import { badValues } from './bad-values.js';
 import { batches } from './batches.js';
@@ -67,6 +68,7 @@ export const casesByTopic: Readonly<Record<string, readonly ConformanceCase[]>> 
   'bad names and parts': badNamesAndParts,
   'bad values': badValues,
   reviewed,
+  ...sequenceCasesByTopic,
 };
 
 export const conformanceCases: readonly ConformanceCase[] = Object.values(casesByTopic).flat();

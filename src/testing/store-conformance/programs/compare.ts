@@ -43,6 +43,7 @@ export class Comparison {
 
   readonly #rules: Readonly<Record<string, Rule>> = {
     epoch: (store, model, at) => inOrder(this.epochs, store, model, at),
+    claimEpoch: (store, model, at) => inOrder(this.epochs, store, model, at),
     fromEpoch: (store, model, at) => inOrder(this.epochs, store, model, at),
     revocationEpoch: (store, model, at) => inOrder(this.epochs, store, model, at),
     arrival: (store, model, at) => inOrder(this.#arrivals, store, model, at),
