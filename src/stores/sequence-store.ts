@@ -170,7 +170,7 @@ export interface StreamsReply extends Reply {
 
 /** Hints, never truth: each may be lost, repeated or needless. */
 export interface SequenceListener {
-  /** Something was settled in these streams: their watermarks may have risen. */
+  /** Something was settled in these streams: their watermarks may have risen. An empty list: it is not known in which. */
   settled(streams: readonly string[]): void;
 }
 

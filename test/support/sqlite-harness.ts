@@ -9,7 +9,7 @@ let opens = 0;
 
 export const sqliteHarness: StoreHarness = {
   name: 'SQLite',
-  capabilities: { stepsWall: true },
+  capabilities: { stepsWall: true, sequences: true },
   open: () => open({}),
   openNearLimit: () => open({ wall: Math.floor(Number.MAX_SAFE_INTEGER / 1_000) }),
 };

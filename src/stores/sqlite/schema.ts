@@ -5,6 +5,8 @@
 // together lies on the same page, and pages are what a commit costs (docs/decisions/0003). Only rows that stand (active,
 // pending, blocking) are indexed by name, so ended leases and the log cost the hot path nothing, however many there are.
 
+import { SEQUENCE_MIGRATION } from './sequence-schema.js';
+
 export const APPLICATION_ID = 0x484f4c44;
 
 /** journal.state: what a row is to the questions of the protocol. Log rows and rows that are over have 0. */
@@ -93,4 +95,5 @@ CREATE TABLE other_name (
 ) WITHOUT ROWID;
 `,
   },
+  SEQUENCE_MIGRATION,
 ];

@@ -14,7 +14,7 @@ import { emptySpace, Spaces, type FileSpace } from './spaces.js';
 import { Statements } from './statements.js';
 import { translateError } from './translate-error.js';
 import { LoopTurns } from './loop-turns.js';
-import { WriteLane } from './write-lane.js';
+import { WriteLane, type How } from './write-lane.js';
 
 /** Many short processes together make a long WAL, though none of them ever starts a worker: each folds it in as it goes. */
 const LONG_WAL_BYTES = 4 * 1024 * 1024;
@@ -63,7 +63,7 @@ export class SqliteFile {
   }
 
   /** One write transaction. `act` sees the namespace as it is with the lock held. */
-  async write<T>(namespace: string, act: (step: FileStep) => T): Promise<T> {
+  async write<T>(namespace: string, act: (step: FileStep) => T, how?: How): Promise<T> {
     await this.#breathe();
     const answer = await this.#lane.run(() => {
       const { clock, spaces } = this;
@@ -77,7 +77,7 @@ export class SqliteFile {
       rows.flush();
       if (!space.settings.keep_history) spaces.save(space);
       return result;
-    });
+    }, how);
     this.checkpointer.committed();
     return answer;
   }

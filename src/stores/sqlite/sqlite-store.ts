@@ -19,9 +19,11 @@ import { standingOn, waitGraph } from '../protocol/look.js';
 import { runItems } from '../protocol/run-items.js';
 import { wokenBy } from '../protocol/wake.js';
 import type * as port from '../store.js';
+import type { SequenceStore } from '../sequence-store.js';
 import { backupFile } from './backup.js';
 import { dueRows, isAnyDue, listUnlisted, nextDue } from './due-list.js';
 import type { FileStep, Look, SqliteFile } from './sqlite-file.js';
+import { FileSequences } from './sequence-file.js';
 import type { LogAnswer } from './sql-log.js';
 import { Waiters } from './waiters.js';
 
@@ -34,6 +36,7 @@ export class SqliteStore implements port.Store {
   readonly #applied: readonly string[];
   readonly #waiters: Waiters;
   readonly #siblings: Map<string, SqliteStore>;
+  readonly #sequences: FileSequences;
 
   constructor(
     file: SqliteFile,
@@ -47,6 +50,11 @@ export class SqliteStore implements port.Store {
     this.#siblings = siblings;
     this.#siblings.set(this.namespace, this);
     this.#waiters = new Waiters(file, this.namespace);
+    this.#sequences = new FileSequences(file, this.namespace, () => this.#waiters.changed());
+  }
+
+  get sequences(): SequenceStore {
+    return this.#sequences.store;
   }
 
   within(namespace: string): SqliteStore {
@@ -179,7 +187,10 @@ export class SqliteStore implements port.Store {
     return this.#waiters.subscribe(listener);
   }
   async close(): Promise<void> {
-    for (const store of this.#siblings.values()) store.#waiters.close();
+    for (const store of this.#siblings.values()) {
+      store.#waiters.close();
+      store.#sequences.close();
+    }
     await this.#file.close();
   }
 

@@ -10,6 +10,8 @@ export type DueColumns = [at: number | null, row: number, expiresAt: number | nu
 /** How many renewals that end alike go into one statement. */
 export const RENEWED_TOGETHER = 32;
 
+/** `PRAGMA synchronous`: the WAL is on the disk before a commit is over. */
+const FULL = 2;
 const BY_ID = 'journal INDEXED BY journal_by_id WHERE ns = ? AND id = ? AND status IS NOT NULL';
 
 export class Statements {
@@ -164,6 +166,16 @@ export class Statements {
       `UPDATE namespace SET seq = ?, epoch = ?, tickets = ?, written_at = ?, settings = ?, settings_version = ?,
          pruned_through = ?, swept_to = ? WHERE id = ?`,
     );
+  }
+
+  /** From here on a commit waits for the disk; the answer puts it back as it was. Not inside a transaction. */
+  beDurable(): () => void {
+    const was = this.#db.pragma('synchronous', { simple: true }) as number;
+    if (was >= FULL) return () => undefined;
+    this.#db.pragma(`synchronous = ${FULL}`);
+    return () => {
+      this.#db.pragma(`synchronous = ${was}`);
+    };
   }
 
   /** Rows whose first name is one of `count` names. Prepared once per count. */

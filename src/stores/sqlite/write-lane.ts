@@ -9,6 +9,8 @@ import { isBusy, translateError } from './translate-error.js';
 import type { LoopTurns } from './loop-turns.js';
 import type { Statements } from './statements.js';
 
+export type How = 'plain' | 'durable';
+
 const PATIENCE_MS = 5_000;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 16;
@@ -36,10 +38,11 @@ export class WriteLane {
     this.#onRollback = onRollback;
   }
 
-  /** Runs `act` inside one write transaction. What it throws is thrown here and leaves the file as it was. */
-  run<T>(act: () => T): T | Promise<T> {
+  /** Runs `act` inside one write transaction. What it throws is thrown here and leaves the file as it was. A `durable` one
+   *  is on the disk before it is answered, whatever `synchronous` the file is opened with. */
+  run<T>(act: () => T, how: How = 'plain'): T | Promise<T> {
     if (this.#line.length === 0) {
-      const answer = this.#try(act);
+      const answer = this.#try(act, how);
       if (answer !== BUSY) return answer;
     }
     return new Promise<T>((resolve, reject) => {
@@ -47,7 +50,7 @@ export class WriteLane {
         since: this.#clock.monotonic(),
         attempt: () => {
           try {
-            const answer = this.#try(act);
+            const answer = this.#try(act, how);
             if (answer === BUSY) return 'busy';
             resolve(answer);
           } catch (error) {
@@ -61,7 +64,17 @@ export class WriteLane {
     });
   }
 
-  #try<T>(act: () => T): T | typeof BUSY {
+  #try<T>(act: () => T, how: How): T | typeof BUSY {
+    if (how === 'plain') return this.#attempt(act);
+    const undo = this.#sql.beDurable();
+    try {
+      return this.#attempt(act);
+    } finally {
+      undo();
+    }
+  }
+
+  #attempt<T>(act: () => T): T | typeof BUSY {
     try {
       this.#sql.begin.run();
     } catch (error) {

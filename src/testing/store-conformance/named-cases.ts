@@ -27,10 +27,14 @@ export function storeConformance(harness: StoreHarness, runner: Runner): void {
       assert.deepEqual(unknown, []);
     });
     runner.test('a store that keeps sequences has told the suite so', async () => {
-      const { store, close } = await harness.open();
+      const opened = await harness.open();
       const isTold = harness.capabilities?.sequences === true;
-      assert.equal(store.sequences !== undefined, isTold, 'capabilities.sequences of the harness says otherwise');
-      await close();
+      assert.equal(
+        opened.store.sequences !== undefined,
+        isTold,
+        'capabilities.sequences of the harness says otherwise',
+      );
+      await opened.close();
     });
   });
 }

@@ -8,7 +8,7 @@ import type {
   Progress,
   Settlement,
 } from '../../../domain/sequence-requests.js';
-import type { Claimed, SettledNumber, StreamFigures } from '../../../domain/sequence.js';
+import type { Claimed, RecoveryNote, SettledNumber, StreamFigures } from '../../../domain/sequence.js';
 import type * as port from '../../../stores/sequence-store.js';
 import type { Answers, Failed } from '../../../stores/store.js';
 import { expectOutcome, type Client } from '../context.js';
@@ -102,6 +102,19 @@ export function only<R>({ results }: Answers<R>): R {
   const result = results[0] as R | Failed;
   if ((result as Failed).outcome === 'failed') throw (result as Failed).error;
   return result as R;
+}
+
+/** The one at this place, which must be there. */
+export function nth<T>(list: readonly T[], place: number): T {
+  assert.ok(place < list.length, `there are only ${list.length}`);
+  return list[place] as T;
+}
+
+/** The note an operation that was moved carries. */
+export function noteOf(items: readonly SettledNumber[], place: number): RecoveryNote {
+  const { recovery } = nth(items, place);
+  assert.ok(recovery, 'a moved operation says where it came from');
+  return recovery;
 }
 
 /** `1 committed "a"`, `2 gap`, `3 moved to 5`: what a page shows, in short. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { sentenceOf } from '../../../../domain/events.js';
 import type { ConformanceCase } from '../../conformance-case.js';
-import { sequencesOf, STREAM } from '../sequence-client.js';
+import { nth, sequencesOf, STREAM } from '../sequence-client.js';
 
 const needs = { sequences: true } as const;
 
@@ -53,12 +53,12 @@ export const log: readonly ConformanceCase[] = [
       }
       await context.passTime(context.shortTtlMs);
       const { claimed } = await claim();
-      await settle(claimed[0]!, { to: 'commit' });
-      await settle(claimed[1]!, { to: 'move', operations: [2], type: 'partial_work' });
-      await settle(claimed[2]!, { to: 'gap', reason: 'nothing there' });
-      await settle(claimed[3]!, { to: 'retry', error: 'no disk', afterMs: 0 });
+      await settle(nth(claimed, 0), { to: 'commit' });
+      await settle(nth(claimed, 1), { to: 'move', operations: [2], type: 'partial_work' });
+      await settle(nth(claimed, 2), { to: 'gap', reason: 'nothing there' });
+      await settle(nth(claimed, 3), { to: 'retry', error: 'no disk', afterMs: 0 });
       const again = await claim();
-      await settle(again.claimed[0]!, { to: 'manual', reason: 'tried twice', error: 'no disk' });
+      await settle(nth(again.claimed, 0), { to: 'manual', reason: 'tried twice', error: 'no disk' });
       const rows = (await context.events()).filter(({ type }) => type !== 'sequence.leased');
       assert.deepEqual(
         rows.map((row) => [row.type, row.data['number'], row.data['outcome'], row.data['method']]),
@@ -76,9 +76,9 @@ export const log: readonly ConformanceCase[] = [
       );
       for (const { data, at } of rows)
         assert.ok(typeof data['overrunMs'] === 'number' && data['overrunMs'] >= 0, String(at));
-      assert.equal(sentenceOf(rows[3]!), 'Recovered from partial work');
-      assert.equal(sentenceOf(rows[1]!), 'Retried completed operation');
-      assert.equal(sentenceOf(rows[8]!), 'Recovery of number 4 failed: no disk');
+      assert.equal(sentenceOf(nth(rows, 3)), 'Recovered from partial work');
+      assert.equal(sentenceOf(nth(rows, 1)), 'Retried completed operation');
+      assert.equal(sentenceOf(nth(rows, 8)), 'Recovery of number 4 failed: no disk');
     },
   },
   {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Settlement } from '../../../../domain/sequence-requests.js';
 import type { ConformanceCase } from '../../conformance-case.js';
 import { expectOutcome, expectRejection, type CaseContext } from '../../context.js';
-import { sequencesOf, shortly, STREAM, type Leased, type SequenceClient } from '../sequence-client.js';
+import { type Leased, noteOf, nth, type SequenceClient, sequencesOf, shortly, STREAM } from '../sequence-client.js';
 
 const needs = { sequences: true } as const;
 
@@ -37,7 +37,7 @@ export const recovery: readonly ConformanceCase[] = [
       assert.deepEqual([one.claimed.map(({ first }) => first), one.backlog, one.more], [[1], 2, true]);
       const rest = await sequencesOf(await context.anotherClient()).claim();
       assert.deepEqual([rest.claimed.map(({ first }) => first), rest.backlog, rest.more], [[3], 1, false]);
-      assert.ok(rest.claimed[0]!.claimEpoch > one.claimed[0]!.claimEpoch);
+      assert.ok(nth(rest.claimed, 0).claimEpoch > nth(one.claimed, 0).claimEpoch);
       assert.equal((await client.claim()).claimed.length, 0);
     },
   },
@@ -106,7 +106,7 @@ export const recovery: readonly ConformanceCase[] = [
       assert.deepEqual([settled.state, settled.first], ['moved', 3]);
       const items = await client.read();
       assert.deepEqual(shortly(items), ['1 moved to 3', '2 committed "next"', '3 committed "rebuilt"']);
-      const { originalNumber, originalOperationId, type, recoveredAt } = items[2]!.recovery!;
+      const { originalNumber, originalOperationId, type, recoveredAt } = noteOf(items, 2);
       assert.deepEqual([originalNumber, originalOperationId, type], [1, held.operationId, 'partial_work']);
       assert.ok(recoveredAt >= held.expiresAt);
       assert.deepEqual(await client.commit(held, 'rebuilt'), { outcome: 'committed', first: 3, repeated: true });
@@ -165,7 +165,7 @@ export const recovery: readonly ConformanceCase[] = [
       await client.settle(await client.claimed(), hand);
       assert.deepEqual(shortly(await client.peek()), ['1 gap']);
       const { items } = await client.store.manualItems({ limit: 10 });
-      const { number, operationId, kind, reason, attempts, lastError, finished } = items[0]!;
+      const { number, operationId, kind, reason, attempts, lastError, finished } = nth(items, 0);
       assert.deepEqual(
         [items.length, number, operationId, kind, reason, attempts, lastError, finished],
         [1, 1, held.operationId, 'order', 'three tries failed', 1, 'no disk', ['kept']],
