@@ -29,6 +29,8 @@ import { watch, type WatchFilter } from './manager/watching.js';
 import { keep, withLease } from './manager/with-lease.js';
 import type { EventBus } from './observe/event-bus.js';
 import type { Logger } from './observe/logger.js';
+import type { SequenceOptions, Stream } from './sequence/face.js';
+import { Sequences } from './sequence/sequences.js';
 import type { RunningServices } from './services/start-services.js';
 
 export interface Health {
@@ -61,6 +63,7 @@ export class Holdfast implements AsyncDisposable {
   readonly #manager: LeaseManager;
   readonly #looking: Looking;
   readonly #life = new AbortController();
+  #sequences: Sequences | undefined;
   #shutdown: Promise<void> | undefined;
 
   constructor(parts: Parts) {
@@ -107,6 +110,12 @@ export class Holdfast implements AsyncDisposable {
   /** Leases on files and folders below `root` (A12). */
   files(root: string, options?: FileRootOptions): FileLeases {
     return new FileLeases(this.#manager, root, options);
+  }
+
+  /** A stream of numbers that are leased, then settled, and read in order (contract, section 7). */
+  sequence<Op>(stream: string, options?: SequenceOptions): Stream<Op> {
+    this.#sequences ??= new Sequences(this.#manager);
+    return this.#sequences.stream<Op>(stream, options);
   }
 
   revoke(order: RevokeInput): Promise<LeaseRecord[]> {
@@ -195,6 +204,7 @@ export class Holdfast implements AsyncDisposable {
   async #shutDown(drainMs: number): Promise<void> {
     const { logger, services, close } = this.#parts;
     const stopped = services?.stop() ?? Promise.resolve([]);
+    this.#sequences?.close();
     const errors = await letEverythingGo(this.#manager, drainMs, logger);
     this.#life.abort();
     await this.#manager.link.within(SERVICES_STOP_MS, 'the services', stopped).catch((error: unknown) => {

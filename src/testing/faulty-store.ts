@@ -8,10 +8,13 @@ import type { Clock } from '../domain/clock.js';
 import { LeaseError } from '../domain/errors.js';
 import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest } from '../domain/requests.js';
 import type { EventQuery, ListFilter, RevokeOrder } from '../domain/requests.js';
+import type { SequenceListener, SequenceStore } from '../stores/sequence-store.js';
 import type * as port from '../stores/store.js';
 
 /** The calls of the port that can be given orders. */
-export type StoreCall = Exclude<keyof port.Store, 'kind' | 'namespace' | 'within' | 'subscribe' | 'close'>;
+export type StoreCall =
+  | Exclude<keyof port.Store, 'kind' | 'namespace' | 'within' | 'subscribe' | 'close' | 'sequences'>
+  | `sequence.${Exclude<keyof SequenceStore, 'subscribe' | 'commitIn' | 'doneIn'>}`;
 
 /**
  * `fail`: an error instead of the effect. `failAfter`: the effect, then an error. `loseRequest`: no effect and silence.
@@ -103,6 +106,35 @@ export class FaultyStore implements port.Store {
 
   within(namespace: string): FaultyStore {
     return new FaultyStore(this.#store.within(namespace), this.#shared.clock, this.#shared);
+  }
+
+  /** Streams have the same faults, their calls named `sequence.lease` and so on. */
+  get sequences(): SequenceStore | undefined {
+    const { sequences } = this.#store;
+    return (
+      sequences &&
+      new Proxy(sequences, {
+        get: (target, key) => {
+          const member: unknown = Reflect.get(target, key, target);
+          if (typeof member !== 'function' || typeof key !== 'string') return member;
+          if (key === 'subscribe') return (listener: SequenceListener) => this.#listenToStreams(target, listener);
+          return (...args: unknown[]) =>
+            this.#call(
+              `sequence.${key}` as StoreCall,
+              args,
+              () => Reflect.apply(member, target, args) as Promise<unknown>,
+            );
+        },
+      })
+    );
+  }
+  #listenToStreams(sequences: SequenceStore, listener: SequenceListener): () => void {
+    return sequences.subscribe({
+      settled: (streams) => {
+        if (this.#shared.lostWakes > 0) this.#shared.lostWakes -= 1;
+        else if (!this.#shared.isFrozen) listener.settled(streams);
+      },
+    });
   }
 
   acquire = (requests: readonly AcquireRequest[]) => this.#call('acquire', requests, (to) => to.acquire(requests));

@@ -1,0 +1,278 @@
+// A lease of numbers in the hands of this process, and how long it may be trusted (S7).
+//
+//   held ──deadline, or a definite no──▶ lost         the signal aborts, once
+//   held ──commit | release answered──▶ settled       the signal stays quiet
+//
+// The deadline is send time + what remained when the store decided − margin, on the monotonic clock; every question
+// compares the clock at the call. Nothing renews it but `renew()`: an operation that overruns loses its number (N1).
+import type { TimerHandle } from '../domain/clock.js';
+import { parseDuration, type Duration } from '../domain/duration.js';
+import { invalid, LeaseError } from '../domain/errors.js';
+import { isoTime } from '../domain/lease.js';
+import { LIMITS } from '../domain/limits.js';
+import type { Progress } from '../domain/sequence-requests.js';
+import { isInDoubt, trustedUntil } from '../domain/trust-window.js';
+import type { LeaseNumbersResult } from '../stores/sequence-store.js';
+import { waitFor, type Shared } from './barrier.js';
+import type { CommitOptions, OperationsOf, SequenceLease } from './face.js';
+import { lostNumber, storedOtherwise } from './outcomes.js';
+
+type Leased = Extract<LeaseNumbersResult, { outcome: 'leased' }>;
+
+/** Of the request that was answered. */
+export interface Sent {
+  readonly sentAt: number;
+  readonly sentWall: number;
+}
+
+export interface NumberTerms {
+  readonly stream: string;
+  readonly operationId: string;
+  readonly kind: string;
+  readonly ttlMs: number;
+}
+
+/** Where a result that the store does not take goes (V7); none where no spool was named. */
+export interface ResultKeeper {
+  keep(result: {
+    stream: string;
+    operationId: string;
+    kind: string;
+    epoch: number;
+    operations: readonly unknown[];
+  }): Promise<void>;
+  drop(stream: string, operationId: string): Promise<void>;
+}
+
+export class HeldNumbers<Op> implements SequenceLease<Op> {
+  readonly #shared: Shared;
+  readonly #terms: NumberTerms;
+  readonly #leased: Leased;
+  readonly #keeper: ResultKeeper | undefined;
+  #ttlMs: number;
+  #expiresAt: number;
+  #deadline = 0;
+  #sent: Sent;
+  #state: 'held' | 'lost' | 'settled' = 'held';
+  #controller: AbortController | undefined;
+  #timer: TimerHandle | undefined;
+  #reason: LeaseError | undefined;
+
+  constructor(shared: Shared, terms: NumberTerms, leased: Leased, sent: Sent, keeper: ResultKeeper | undefined) {
+    this.#shared = shared;
+    this.#terms = terms;
+    this.#leased = leased;
+    this.#keeper = keeper;
+    this.#ttlMs = terms.ttlMs;
+    this.#expiresAt = leased.expiresAt;
+    this.#sent = sent;
+    this.#trust(sent, leased.remainingMs);
+  }
+
+  get numbers(): readonly number[] {
+    return Array.from({ length: this.#leased.count }, (_, i) => this.#leased.first + i);
+  }
+  get number(): number {
+    return this.#leased.first;
+  }
+  get operationId(): string {
+    return this.#terms.operationId;
+  }
+  get kind(): string {
+    return this.#terms.kind;
+  }
+  get epoch(): number {
+    return this.#leased.epoch;
+  }
+  get leasedAt(): string {
+    return isoTime(this.#leased.leasedAt);
+  }
+  get expiresAt(): string {
+    return isoTime(this.#expiresAt);
+  }
+  get isHeld(): boolean {
+    return this.remainingMs() > 0;
+  }
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      this.#arm();
+    }
+    return this.#controller.signal;
+  }
+
+  /** 0 when it may not be trusted: past the deadline, settled, or after a suspend until the store has been asked. */
+  remainingMs(): number {
+    const { clock } = this.#shared.link;
+    if (this.#state !== 'held') return 0;
+    const leftMs = this.#deadline - clock.monotonic();
+    if (leftMs <= 0) this.#lose(this.#overdue());
+    const { sentAt, sentWall } = this.#sent;
+    if (isInDoubt(clock.wall() - sentWall, clock.monotonic() - sentAt, this.#ttlMs)) return 0;
+    return Math.max(0, leftMs);
+  }
+  throwIfLost(): void {
+    if (this.isHeld) return;
+    throw this.#reason ?? (this.#state === 'settled' ? this.#isOver() : this.#overdue());
+  }
+
+  async renew(ttl?: Duration): Promise<void> {
+    const bounds = { name: 'ttl', minMs: LIMITS.minTtlManualMs, maxMs: LIMITS.ttlMs };
+    const ttlMs = ttl === undefined ? this.#ttlMs : parseDuration(ttl, bounds);
+    await this.#progress({ what: 'renew', ttlMs }, ttlMs);
+  }
+  async partial(work: unknown): Promise<void> {
+    await this.#progress({ what: 'partial', work });
+  }
+  async finished(operation: OperationsOf<Op>): Promise<void> {
+    await this.#progress({ what: 'finished', operations: this.#operations(operation) });
+  }
+
+  async commit(
+    operation: OperationsOf<Op>,
+    options: CommitOptions = {},
+  ): Promise<{ number: number; repeated: boolean }> {
+    const operations = this.#operations(operation);
+    const { link } = this.#shared;
+    if (options.ordered) await waitFor(this.#shared, this.#terms.stream, this.number, { signal: this.signal });
+    const request = { ...this.#named, epoch: this.epoch, operations };
+    const ask = options.tx === undefined ? () => link.commit(request) : () => this.#commitIn(options.tx, request);
+    const { result } = await this.#untilStored(ask, operations);
+    if (result.outcome === 'committed') {
+      this.#settle();
+      return { number: result.first, repeated: result.repeated };
+    }
+    const error = result.outcome === 'mismatch' ? storedOtherwise(this.#named) : lostNumber(this.#named, result);
+    this.#lose(error);
+    throw error;
+  }
+
+  async release(reason = 'released by its holder'): Promise<void> {
+    const { link } = this.#shared;
+    const request = { ...this.#named, epoch: this.epoch, reason };
+    const { results } = await link.untilAnswered(this.#deadline, () =>
+      link.call('release', (store) => store.release([request])),
+    );
+    const [result] = results;
+    if (result?.outcome === 'failed') throw result.error;
+    if (result?.outcome !== 'notHeld') {
+      this.#settle();
+      return;
+    }
+    const error = lostNumber(this.#named, result);
+    this.#lose(error);
+    throw error;
+  }
+
+  get #named(): { stream: string; operationId: string } {
+    return { stream: this.#terms.stream, operationId: this.operationId };
+  }
+
+  #operations(operation: OperationsOf<Op>): readonly unknown[] {
+    if (this.#leased.count === 1) return [operation];
+    if (Array.isArray(operation) && operation.length === this.#leased.count) return operation as readonly unknown[];
+    throw invalid(`the lease has ${this.#leased.count} numbers: give a list of as many operations`);
+  }
+
+  async #commitIn(
+    tx: unknown,
+    request: Parameters<NonNullable<Shared['link']['store']['commitIn']>>[1],
+  ): ReturnType<Shared['link']['commit']> {
+    const { store } = this.#shared.link;
+    if (store.commitIn) return store.commitIn(tx, request);
+    throw invalid('tx: this store cannot take part in a transaction of the caller; only PostgreSQL can');
+  }
+
+  /** Asked again until the deadline. With a spool the result is on this machine's disk before the second try. */
+  async #untilStored<T>(ask: () => Promise<T>, operations: readonly unknown[]): Promise<T> {
+    const { link } = this.#shared;
+    let isKept = false;
+    const first = await ask().catch((error: unknown) => {
+      if (!(error instanceof LeaseError) || !error.retryable) throw error;
+      return undefined;
+    });
+    if (first !== undefined) return first;
+    if (this.#keeper) {
+      await this.#keeper.keep({ ...this.#named, kind: this.kind, epoch: this.epoch, operations });
+      isKept = true;
+    }
+    try {
+      const answer = await link.untilAnswered(this.#deadline, ask);
+      if (isKept) await this.#keeper?.drop(this.#terms.stream, this.operationId);
+      return answer;
+    } catch (error) {
+      if (!isKept) throw error;
+      this.#lose(this.#overdue());
+      throw spooled(this.#named, error);
+    }
+  }
+
+  async #progress(progress: Progress, ttlMs = this.#ttlMs): Promise<void> {
+    const { link } = this.#shared;
+    const request = { ...this.#named, epoch: this.epoch, progress };
+    let sent = this.#sent;
+    const { result } = await link.untilAnswered(this.#deadline, () => {
+      sent = { sentAt: link.clock.monotonic(), sentWall: link.clock.wall() };
+      return link.progress(request);
+    });
+    if (result.outcome === 'kept') {
+      this.#ttlMs = ttlMs;
+      this.#expiresAt = result.expiresAt;
+      if (this.#state === 'held') this.#trust(sent, result.remainingMs);
+      return;
+    }
+    const error = lostNumber(this.#named, result);
+    this.#lose(error);
+    throw error;
+  }
+
+  #trust(sent: Sent, remainingMs: number): void {
+    this.#sent = sent;
+    this.#deadline = trustedUntil(sent.sentAt, remainingMs, this.#ttlMs);
+    this.#arm();
+  }
+
+  /** The timer is there only for who looks at the signal. */
+  #arm(): void {
+    this.#timer?.cancel();
+    if (!this.#controller) return;
+    if (this.#reason) this.#controller.abort(this.#reason);
+    if (this.#state !== 'held') return;
+    const { clock } = this.#shared.link;
+    this.#timer = clock.after(Math.max(0, this.#deadline - clock.monotonic()), () => this.#lose(this.#overdue()));
+  }
+
+  #settle(): void {
+    this.#state = 'settled';
+    this.#timer?.cancel();
+  }
+  #lose(error: LeaseError): void {
+    if (this.#state !== 'held') return;
+    this.#state = 'lost';
+    this.#reason = error;
+    this.#timer?.cancel();
+    this.#controller?.abort(error);
+  }
+  #overdue(): LeaseError {
+    return new LeaseError(
+      'LEASE_LOST',
+      `the lease of number ${this.number} of ${this.#terms.stream} can no longer be trusted`,
+      {
+        details: { ...this.#named, number: this.number, epoch: this.epoch, expiresAt: this.expiresAt },
+      },
+    );
+  }
+  #isOver(): LeaseError {
+    return new LeaseError('NOT_HELD', `number ${this.number} of ${this.#terms.stream} is settled`, {
+      details: this.#named,
+    });
+  }
+}
+
+function spooled({ stream, operationId }: { stream: string; operationId: string }, cause: unknown): LeaseError {
+  return new LeaseError(
+    'STORE_UNAVAILABLE',
+    `the store cannot be reached: the result of ${operationId} is in the spool, and is stored in ${stream} when it can be`,
+    { details: { stream, operationId, spooled: true }, cause, retryable: false },
+  );
+}

@@ -1,0 +1,77 @@
+// Named readers (N5): a durable cursor, and every settled number after it in order. A reader that has seen everything waits
+// for more, recovers what blocks it, and ends with its signal or with the connection.
+import { checkOwner } from '../domain/check-request.js';
+import type { CursorReply } from '../stores/sequence-store.js';
+import { recoverOrWait, type Shared } from './barrier.js';
+import type { Followed, StreamReader } from './face.js';
+import { cursorRefused, toSettled, trimmedAway } from './outcomes.js';
+import { invalid } from '../domain/errors.js';
+
+const PAGE = 100;
+
+export class Reader<Op> implements StreamReader<Op> {
+  readonly name: string;
+  readonly #shared: Shared;
+  readonly #stream: string;
+
+  constructor(shared: Shared, stream: string, name: string) {
+    this.name = checkOwner(name, 'the name of a reader');
+    this.#shared = shared;
+    this.#stream = stream;
+  }
+
+  async *follow({ signal }: { signal?: AbortSignal } = {}): AsyncGenerator<Followed<Op>, void, undefined> {
+    const { link, room } = this.#shared;
+    const stream = this.#stream;
+    const opened = await this.#patient(() =>
+      link.call('cursor', (store) => store.cursor({ stream, reader: this.name, act: 'open' })),
+    );
+    if (opened.outcome !== 'opened') throw cursorRefused(stream, this.name, 0, 0, opened);
+    const { epoch } = opened;
+    const over = signal ? AbortSignal.any([signal, link.life]) : link.life;
+    const wake = room.listen(stream);
+    try {
+      for (let from = opened.done + 1; !over.aborted;) {
+        const order = { stream, from, limit: PAGE, seal: true, watch: true };
+        const page = await this.#patient(() => link.call('read', (store) => store.read(order)));
+        if (page.trimmedBefore > from) throw trimmedAway(stream, from, page.trimmedBefore);
+        for (const item of page.items) {
+          if (over.aborted) return;
+          from = item.number + 1;
+          yield { ...toSettled<Op>(item), done: (options) => this.#done(item.number, epoch, options?.tx) };
+        }
+        if (page.items.length > 0) continue;
+        await wake.rung(await recoverOrWait(this.#shared, stream, page.oldestOpen, page.now), over);
+      }
+    } finally {
+      wake.leave();
+    }
+  }
+
+  async forget(): Promise<void> {
+    const order = { stream: this.#stream, reader: this.name, act: 'forget' } as const;
+    await this.#shared.link.call('cursor', (store) => store.cursor(order));
+  }
+
+  /** A store that is away for a while is no end of the stream. */
+  #patient<T>(ask: () => Promise<T>): Promise<T> {
+    return this.#shared.link.untilAnswered(Infinity, ask);
+  }
+
+  async #done(number: number, epoch: number, tx: unknown): Promise<void> {
+    const { link } = this.#shared;
+    const order = { stream: this.#stream, reader: this.name, act: 'done', number, epoch } as const;
+    const reply =
+      tx === undefined ? await link.call('cursor', (store) => store.cursor(order)) : await this.#doneIn(tx, order);
+    if (reply.outcome !== 'moved') throw cursorRefused(this.#stream, this.name, number, epoch, reply);
+  }
+
+  async #doneIn(
+    tx: unknown,
+    order: Parameters<NonNullable<Shared['link']['store']['doneIn']>>[1],
+  ): Promise<CursorReply> {
+    const { store } = this.#shared.link;
+    if (store.doneIn) return store.doneIn(tx, order);
+    throw invalid('tx: this store cannot take part in a transaction of the caller; only PostgreSQL can');
+  }
+}

@@ -1,0 +1,129 @@
+// The line to the store's streams: one item at a time through lanes, every call timed and bounded (S15, S21). What is asked
+// about a number can always be asked again, so a call without an answer is repeated while there is time.
+import type { Clock } from '../domain/clock.js';
+import { LeaseError } from '../domain/errors.js';
+import type { CommitRequest, LeaseNumbers, ProgressRequest } from '../domain/sequence-requests.js';
+import type { LeaseManager } from '../manager/lease-manager.js';
+import { onAbort } from '../manager/on-abort.js';
+import { Lane, type Answered } from '../stores/batching.js';
+import type { CommitResult, LeaseNumbersResult, ProgressResult, SequenceStore } from '../stores/sequence-store.js';
+import type { Answers, Reply } from '../stores/store.js';
+
+const CALL_TIMEOUT_MS = 5_000;
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1_000;
+
+export class SequenceLink {
+  readonly clock: Clock;
+  readonly #manager: LeaseManager;
+  readonly #lease: Lane<LeaseNumbers, LeaseNumbersResult>;
+  readonly #commit: Lane<CommitRequest, CommitResult>;
+  readonly #progress: Lane<ProgressRequest, ProgressResult>;
+  readonly #life = new AbortController();
+  #ready: Promise<unknown> | undefined;
+  /** N6: streams were asked for that may lose what was answered. */
+  acceptsLoss = false;
+
+  constructor(manager: LeaseManager) {
+    this.clock = manager.clock;
+    this.#manager = manager;
+    const lane = <Q extends object, R extends object>(
+      what: string,
+      send: (store: SequenceStore, requests: readonly Q[]) => Promise<Answers<R>>,
+    ): Lane<Q, R> => new Lane((requests) => this.#timed(what, (store) => send(store, requests)), manager.clock);
+    this.#lease = lane('sequence.lease', (store, requests) => store.lease(requests));
+    this.#commit = lane('sequence.commit', (store, requests) => store.commit(requests));
+    this.#progress = lane('sequence.progress', (store, requests) => store.progress(requests));
+  }
+
+  get owner(): string {
+    return this.#manager.defaults.owner;
+  }
+  get latencyMs(): number {
+    return this.#manager.link.latencyMs;
+  }
+  /** Aborts when the connection is shut down. */
+  get life(): AbortSignal {
+    return this.#life.signal;
+  }
+  get manager(): LeaseManager {
+    return this.#manager;
+  }
+  get store(): SequenceStore {
+    const { store } = this.#manager.link;
+    if (store.sequences) return store.sequences;
+    throw new LeaseError(
+      'INVALID_ARGUMENT',
+      `a ${store.kind} store keeps no sequences: use sqlite:, or memory: for tests`,
+    );
+  }
+
+  /** A store without streams says so before anything is asked of it. */
+  checkStore(): SequenceStore {
+    return this.store;
+  }
+
+  close(): void {
+    this.#life.abort(new LeaseError('SHUTTING_DOWN', 'shutdown() was called: connect again'));
+  }
+
+  lease(request: LeaseNumbers): Promise<Answered<LeaseNumbersResult>> {
+    return this.#within('sequence.lease', this.#lease.ask(request));
+  }
+  commit(request: CommitRequest): Promise<Answered<CommitResult>> {
+    return this.#within('sequence.commit', this.#commit.ask(request));
+  }
+  progress(request: ProgressRequest): Promise<Answered<ProgressResult>> {
+    return this.#within('sequence.progress', this.#progress.ask(request));
+  }
+  call<T extends Reply>(what: string, act: (store: SequenceStore) => Promise<T>): Promise<T> {
+    return this.#within(`sequence.${what}`, this.#timed(`sequence.${what}`, act));
+  }
+
+  /** Asks again and again while the answer may still come, at most until `until` on the monotonic clock. */
+  async untilAnswered<T>(until: number, ask: () => Promise<T>): Promise<T> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        this.life.throwIfAborted();
+        return await ask();
+      } catch (error) {
+        const mayPass = error instanceof LeaseError && error.retryable;
+        if (!mayPass || this.clock.monotonic() + pauseMs >= until) throw error;
+        await pause(this.clock, pauseMs, this.life);
+      }
+    }
+  }
+
+  async #timed<T extends Reply>(what: string, act: (store: SequenceStore) => Promise<T>): Promise<T> {
+    const { store } = this;
+    this.#ready ??= store.ready({ acceptLoss: this.acceptsLoss });
+    try {
+      await this.#ready;
+    } catch (error) {
+      this.#ready = undefined; // asked again by the next
+      throw error;
+    }
+    return this.#manager.link.call(what, () => act(store));
+  }
+  #within<T>(what: string, answer: Promise<T>): Promise<T> {
+    const ms = this.#manager.defaults.requestTimeoutMs ?? CALL_TIMEOUT_MS;
+    return this.#manager.link.within(ms, what, answer);
+  }
+}
+
+/** Ends early when the signal aborts; never rejects. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const done = (): void => {
+      timer.cancel();
+      forget();
+      resolve();
+    };
+    const timer = clock.after(ms, done, true);
+    const forget = onAbort(signal, done);
+  });
+}
