@@ -114,8 +114,11 @@ export class Holdfast implements AsyncDisposable {
 
   /** A stream of numbers that are leased, then settled, and read in order (contract, section 7). */
   sequence<Op>(stream: string, options?: SequenceOptions): Stream<Op> {
-    this.#sequences ??= new Sequences(this.#manager);
-    return this.#sequences.stream<Op>(stream, options);
+    const { logger: log, services } = this.#parts;
+    this.#sequences ??= new Sequences(this.#manager, { log, loopLagMs: () => services?.loopLagMs() });
+    const opened = this.#sequences.stream<Op>(stream, options);
+    services?.recover(this.#sequences.recoverer);
+    return opened;
   }
 
   revoke(order: RevokeInput): Promise<LeaseRecord[]> {
@@ -204,11 +207,14 @@ export class Holdfast implements AsyncDisposable {
   async #shutDown(drainMs: number): Promise<void> {
     const { logger, services, close } = this.#parts;
     const stopped = services?.stop() ?? Promise.resolve([]);
-    this.#sequences?.close();
+    const streamsClosed = this.#sequences?.close() ?? Promise.resolve();
     const errors = await letEverythingGo(this.#manager, drainMs, logger);
     this.#life.abort();
     await this.#manager.link.within(SERVICES_STOP_MS, 'the services', stopped).catch((error: unknown) => {
       logger.warn({ err: error }, 'shutdown: a service is still waiting for the store');
+    });
+    await this.#manager.link.within(SERVICES_STOP_MS, 'the streams', streamsClosed).catch((error: unknown) => {
+      logger.warn({ err: error }, 'shutdown: streams are still waiting for the store');
     });
     await close();
     const error = leftBehind(errors);

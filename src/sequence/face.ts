@@ -1,6 +1,6 @@
 // The public face of sequences, in types: streams, leases of numbers, what readers see (contract, section 7).
 import type { Duration } from '../domain/duration.js';
-import type { RecoveryMethod, SettledState, StreamFigures } from '../domain/sequence.js';
+import type { Claimed, ManualItem, RecoveryMethod, SettledState, StreamFigures } from '../domain/sequence.js';
 
 export interface SequenceOptions {
   /** A folder of this machine: results that cannot be committed are kept there until they can (V7). */
@@ -99,6 +99,25 @@ export interface StreamGaps<Op> {
   fill(number: number, operationId: string, operation: OperationsOf<Op>): Promise<{ number: number }>;
 }
 
+/** What recovery uses in this process (V2, V5, V6); recoverers elsewhere use what they were told. */
+export interface StreamRecovery<Op> {
+  /** Makes the operation out of partial work, or answers undefined when that cannot be done. */
+  rebuild(kind: string, fn: (partial: unknown, item: Claimed) => Promise<OperationsOf<Op> | undefined>): void;
+  /** A step of one's own, tried before the others while load is low. */
+  step(kind: string, fn: (item: Claimed) => Promise<OperationsOf<Op> | undefined>): void;
+  /** Runs when a number of this kind has been settled by recovery. `'leases'`: those taken with the operation's id.
+   *  `{ root }`: the folder `root/<operationId>/`. */
+  cleaner(kind: string, fn: ((operationId: string) => Promise<void>) | 'leases' | { root: string }): void;
+  onCascade(fn: (on: boolean) => void): void;
+  /** Recovers what is due in this stream now; nobody has to call it. */
+  run(): Promise<{ settled: number; failed: number; more: boolean }>;
+  manual: {
+    list(): Promise<ManualItem[]>;
+    retry(operationId: string): Promise<{ outcome: 'stored' | 'queued'; number?: number }>;
+    discard(operationId: string): Promise<void>;
+  };
+}
+
 export interface Stream<Op> {
   readonly name: string;
   lease(options: LeaseNumberOptions): Promise<SequenceLease<Op>>;
@@ -113,4 +132,5 @@ export interface Stream<Op> {
   trim(before: number): Promise<number>;
   figures(): Promise<StreamFigures | undefined>;
   readonly gaps: StreamGaps<Op>;
+  readonly recovery: StreamRecovery<Op>;
 }

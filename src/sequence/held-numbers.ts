@@ -186,24 +186,28 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
   /** Asked again until the deadline. With a spool the result is on this machine's disk before the second try. */
   async #untilStored<T>(ask: () => Promise<T>, operations: readonly unknown[]): Promise<T> {
     const { link } = this.#shared;
-    let isKept = false;
     const first = await ask().catch((error: unknown) => {
       if (!(error instanceof LeaseError) || !error.retryable) throw error;
       return undefined;
     });
     if (first !== undefined) return first;
-    if (this.#keeper) {
-      await this.#keeper.keep({ ...this.#named, kind: this.kind, epoch: this.epoch, operations });
-      isKept = true;
-    }
+    const result = { ...this.#named, kind: this.kind, epoch: this.epoch, operations };
+    let spoolError: unknown;
+    const isKept = await (this.#keeper?.keep(result) ?? Promise.reject(new Error('no spool was named'))).then(
+      () => true,
+      (error: unknown) => {
+        spoolError = error;
+        return false;
+      },
+    );
     try {
       const answer = await link.untilAnswered(this.#deadline, ask);
       if (isKept) await this.#keeper?.drop(this.#terms.stream, this.operationId);
       return answer;
     } catch (error) {
-      if (!isKept) throw error;
       this.#lose(this.#overdue());
-      throw spooled(this.#named, error);
+      if (isKept) throw spooled(this.#named, error);
+      throw this.#keeper ? notSpooled(this.#named, error, spoolError) : error;
     }
   }
 
@@ -274,5 +278,19 @@ function spooled({ stream, operationId }: { stream: string; operationId: string 
     'STORE_UNAVAILABLE',
     `the store cannot be reached: the result of ${operationId} is in the spool, and is stored in ${stream} when it can be`,
     { details: { stream, operationId, spooled: true }, cause, retryable: false },
+  );
+}
+
+/** Nobody has the result now but the caller. */
+function notSpooled(named: { stream: string; operationId: string }, cause: unknown, spoolError: unknown): LeaseError {
+  const why = spoolError instanceof Error ? spoolError.message : String(spoolError);
+  return new LeaseError(
+    'STORE_UNAVAILABLE',
+    `the store cannot be reached, and the result could not be spooled: ${why}`,
+    {
+      details: { ...named, spooled: false },
+      cause,
+      retryable: false,
+    },
   );
 }

@@ -11,9 +11,11 @@ export type {
   StreamGap,
   StreamGaps,
   StreamReader,
+  StreamRecovery,
   WaitOptions,
 } from './face.js';
 export type {
+  Claimed,
   ManualItem,
   OpenNumber,
   ReaderFigures,

@@ -1,19 +1,44 @@
-// The streams of one connection: opened by name, sharing one line to the store, one subscription and one recoverer.
+// The streams of one connection: opened by name, sharing one line to the store, one subscription, one recoverer, and one
+// spool for each folder that was named.
 import { checkStream } from '../domain/check-sequence.js';
 import { invalid, shown } from '../domain/errors.js';
 import type { LeaseManager } from '../manager/lease-manager.js';
 import type { SequenceOptions } from './face.js';
+import { Cascade } from './recovery/cascade.js';
+import { Recoverer, type RecoveryLog } from './recovery/recoverer.js';
+import { Registry } from './recovery/registry.js';
 import { SequenceLink } from './sequence-link.js';
+import { Spool } from './spool/spool.js';
 import { OpenStream } from './stream.js';
 import { WakeRoom } from './wake-room.js';
 
+export interface SequencesOptions {
+  readonly log: RecoveryLog;
+  readonly loopLagMs: () => number | undefined;
+}
+
 export class Sequences {
+  readonly recoverer: Recoverer;
   readonly #link: SequenceLink;
   readonly #room: WakeRoom;
+  readonly #registry = new Registry();
+  readonly #cascade: Cascade;
+  readonly #log: RecoveryLog;
+  readonly #spools = new Map<string, Spool>();
 
-  constructor(manager: LeaseManager) {
+  constructor(manager: LeaseManager, { log, loopLagMs }: SequencesOptions) {
     this.#link = new SequenceLink(manager);
+    this.#log = log;
     this.#room = new WakeRoom(manager.clock, () => this.#link.store);
+    const report = (error: unknown): void => log.warn({ err: error }, 'recovery mode: it goes on as it was');
+    this.#cascade = new Cascade(this.#link, this.#registry, report);
+    this.recoverer = new Recoverer({
+      link: this.#link,
+      registry: this.#registry,
+      cascade: this.#cascade,
+      log,
+      loopLagMs,
+    });
   }
 
   stream<Op>(name: string, options: SequenceOptions = {}): OpenStream<Op> {
@@ -24,15 +49,29 @@ export class Sequences {
     const parts = {
       link: this.#link,
       room: this.#room,
-      unblock: async () => undefined,
-      keeper: undefined,
-      stretched: async (ttlMs: number) => ttlMs,
+      recoverer: this.recoverer,
+      registry: this.#registry,
+      unblock: (stream: string) => this.recoverer.unblock(stream),
+      keeper: options.spool === undefined ? undefined : this.#spool(options.spool),
+      stretched: (ttlMs: number) => this.#cascade.stretched(ttlMs),
     };
     return new OpenStream<Op>(parts, name);
   }
 
-  close(): void {
+  /** Whoever waits is told; the spool's file is closed, and kept when there is something in it. */
+  async close(): Promise<void> {
     this.#link.close();
+    await this.#cascade.leave();
+    await Promise.all([...this.#spools.values()].map((spool) => spool.close()));
+  }
+
+  #spool(folder: string): Spool {
+    const known = this.#spools.get(folder);
+    if (known) return known;
+    const spool = new Spool(this.#link, folder, this.#log);
+    this.#spools.set(folder, spool);
+    spool.start();
+    return spool;
   }
 }
 

@@ -14,6 +14,9 @@ import { Gaps } from './gaps.js';
 import { HeldNumbers, type ResultKeeper } from './held-numbers.js';
 import { otherLease, settledAlready, toSettled, trimmedAway } from './outcomes.js';
 import { Reader } from './reader.js';
+import { RecoveryOf } from './recovery/recovery-of.js';
+import type { Recoverer } from './recovery/recoverer.js';
+import type { Registry } from './recovery/registry.js';
 
 const DEFAULT_TTL_MS = 120_000;
 /** How long a lease waits for a store that is away, or for a recoverer to be done with the operation. */
@@ -22,6 +25,8 @@ const MOST_TRIM_STEPS = 10_000;
 
 export interface StreamParts extends Shared {
   readonly keeper: ResultKeeper | undefined;
+  readonly recoverer: Recoverer;
+  readonly registry: Registry;
   /** In recovery mode leases live longer (V5). */
   readonly stretched: (ttlMs: number) => Promise<number>;
 }
@@ -29,12 +34,14 @@ export interface StreamParts extends Shared {
 export class OpenStream<Op> implements Stream<Op> {
   readonly name: string;
   readonly gaps: Gaps<Op>;
+  readonly recovery: RecoveryOf<Op>;
   readonly #parts: StreamParts;
 
   constructor(parts: StreamParts, name: string) {
     this.name = checkStream(name);
     this.#parts = parts;
     this.gaps = new Gaps(parts.link, this.name);
+    this.recovery = new RecoveryOf(parts, this.name);
   }
 
   async lease(options: LeaseNumberOptions): Promise<HeldNumbers<Op>> {

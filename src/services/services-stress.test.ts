@@ -4,6 +4,7 @@ import { stressService, type StressSubject } from '../testing/service-stress.js'
 import { deadlockMonitor } from './deadlock-monitor.js';
 import { historyPruner } from './history-pruner.js';
 import { LoopLag } from './loop-lag.js';
+import { recoveryService } from './recovery.js';
 import { PeriodicService } from './service.js';
 import { sweeper } from './sweeper.js';
 
@@ -26,6 +27,17 @@ const SUBJECTS: Readonly<Record<string, StressSubject>> = {
     intervalMs: 30_000,
     retries: true,
     make: (site) => deadlockMonitor({ ...site, owner: 'one' }),
+  },
+  recovery: {
+    intervalMs: 30_000,
+    retries: true,
+    make: ({ work, ...site }) => {
+      const run = async (): Promise<{ settled: number; failed: number; more: boolean }> => {
+        await work();
+        return { settled: 0, failed: 0, more: false };
+      };
+      return recoveryService({ ...site, owner: 'one' }, { run });
+    },
   },
   'the loop lag': {
     intervalMs: 500,

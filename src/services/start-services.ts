@@ -9,6 +9,7 @@ import { deadlockMonitor } from './deadlock-monitor.js';
 import { historyPruner } from './history-pruner.js';
 import { LoopLag } from './loop-lag.js';
 import { Supervisor } from './supervisor.js';
+import { recoveryService, type Recovers } from './recovery.js';
 import { sweeper } from './sweeper.js';
 
 export interface ServicesOptions {
@@ -24,6 +25,8 @@ export interface RunningServices {
   stop(): Promise<readonly unknown[]>;
   /** How late timers fire, on average; undefined before it is known. */
   loopLagMs(): number | undefined;
+  /** A stream was opened: what expires in streams is recovered from now on. Again is harmless. */
+  recover(recoverer: Recovers): void;
 }
 
 export function startServices({ store, onLag, ...rest }: ServicesOptions): RunningServices {
@@ -33,5 +36,10 @@ export function startServices({ store, onLag, ...rest }: ServicesOptions): Runni
   const services = [lag, sweeper(context), historyPruner(context), deadlockMonitor(context)];
   const supervisor = new Supervisor(services, logger);
   supervisor.start();
-  return { stop: () => supervisor.stop(), loopLagMs: () => lag.meanMs() };
+  let isRecovering = false;
+  const recover = (recoverer: Recovers): void => {
+    if (!isRecovering) supervisor.add(recoveryService(context, recoverer));
+    isRecovering = true;
+  };
+  return { stop: () => supervisor.stop(), loopLagMs: () => lag.meanMs(), recover };
 }

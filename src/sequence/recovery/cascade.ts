@@ -1,0 +1,169 @@
+// Recovery mode (V5): an overlay that is itself a lease of 30 s in the internal namespace, so that every process sees it and
+// it ends with its owner. While it stands, leases of numbers live twice as long and batches of recovery are small and slow.
+//
+//   off ──more than the threshold expired in one sweep──▶ on ──three sweeps in a row under half of it──▶ off
+import type { TimerHandle } from '../../domain/clock.js';
+import { makeId } from '../../domain/ids.js';
+import type { AcquireRequest } from '../../domain/requests.js';
+import type { Settings } from '../../domain/settings.js';
+import type { Store } from '../../stores/store.js';
+import type { SequenceLink } from '../sequence-link.js';
+import type { Registry } from './registry.js';
+
+export const INTERNAL_NAMESPACE = '_holdfast';
+const OVERLAY_MS = 30_000;
+const RENEW_MS = 10_000;
+const LOOK_MS = 5_000;
+const CALM_SWEEPS = 3;
+
+export class Cascade {
+  readonly #link: SequenceLink;
+  readonly #registry: Registry;
+  readonly #report: (error: unknown) => void;
+  #isOn = false;
+  #own: { readonly id: string; readonly epoch: number } | undefined;
+  #timer: TimerHandle | undefined;
+  #calm = 0;
+  #lookedAt = -Infinity;
+  #looking: Promise<void> | undefined;
+
+  constructor(link: SequenceLink, registry: Registry, report: (error: unknown) => void) {
+    this.#link = link;
+    this.#registry = registry;
+    this.#report = report;
+  }
+
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
+  /** Twice as long in recovery mode, within the bounds of the settings. */
+  async stretched(ttlMs: number): Promise<number> {
+    await this.#look();
+    if (!this.#isOn) return ttlMs;
+    const { max_ttl_seconds: most } = await this.#link.manager.link.settings();
+    return Math.max(ttlMs, Math.min(ttlMs * 2, Math.floor(most * 1_000)));
+  }
+
+  /** What a look at the backlog found. Only the regular sweep counts how calm it is. */
+  async observe(expired: number, settings: Settings, isSweep: boolean): Promise<void> {
+    const { cascade_threshold: threshold } = settings;
+    if (expired > threshold) {
+      this.#calm = 0;
+      await this.#enter(expired);
+    } else if (isSweep && this.#own) {
+      this.#calm = expired < threshold / 2 ? this.#calm + 1 : 0;
+      if (this.#calm >= CALM_SWEEPS) await this.leave();
+    }
+  }
+
+  async #enter(expired: number): Promise<void> {
+    if (this.#own) return;
+    const granted = await this.#acquire().catch((error: unknown) => this.#report(error));
+    if (granted) {
+      this.#own = granted;
+      this.#calm = 0;
+      this.#renewLater();
+      this.#link.manager.announcer.observer.announce({
+        type: 'cascade.entered',
+        at: this.#link.manager.link.now(),
+        owner: this.#link.owner,
+        data: { expired },
+      });
+    }
+    this.#become(true); // somebody else's overlay does as well
+    this.#lookedAt = this.#link.clock.monotonic();
+  }
+
+  /** Harmless when it is not this process's overlay. */
+  async leave(): Promise<void> {
+    const own = this.#own;
+    this.#timer?.cancel();
+    this.#own = undefined;
+    if (!own) return;
+    const { clock } = this.#link;
+    const end = { ...own, requestId: clock.randomText(), why: 'released' } as const;
+    await this.#home.end([end]).catch((error: unknown) => this.#report(error)); // it lapses with its ttl
+    this.#become(false);
+    this.#link.manager.announcer.observer.announce({
+      type: 'cascade.left',
+      at: this.#link.manager.link.now(),
+      owner: this.#link.owner,
+      data: {},
+    });
+  }
+
+  get #home(): Store {
+    return this.#link.manager.link.store.within(INTERNAL_NAMESPACE);
+  }
+  get #name(): string {
+    return `cascade/namespace:${this.#link.manager.link.store.namespace}`;
+  }
+
+  async #acquire(): Promise<{ id: string; epoch: number } | undefined> {
+    const { clock, owner } = this.#link;
+    const { now } = await this.#home.time();
+    const request: AcquireRequest = {
+      id: makeId(now, clock.randomText()),
+      bornAt: now,
+      owner,
+      parts: [{ name: this.#name, scope: 'node', mode: 'exclusive' }],
+      ttlMs: OVERLAY_MS,
+      priority: 0,
+      join: false,
+      holding: [],
+      reclaim: false,
+      maxRenewals: -1,
+      minHoldMs: 0,
+      lockDelayMs: 0,
+      remote: false,
+      callerWall: clock.wall(),
+    };
+    const [result] = (await this.#home.acquire([request])).results;
+    return result?.outcome === 'granted' ? { id: result.lease.id, epoch: result.lease.epoch } : undefined;
+  }
+
+  #renewLater(): void {
+    this.#timer = this.#link.clock.after(RENEW_MS, () => {
+      this.#renew().catch((error: unknown) => this.#report(error));
+    });
+  }
+
+  async #renew(): Promise<void> {
+    const own = this.#own;
+    if (!own || this.#link.life.aborted) return;
+    const { clock } = this.#link;
+    const request = { ...own, requestId: clock.randomText(), ttlMs: OVERLAY_MS, callerWall: clock.wall() };
+    try {
+      const [result] = (await this.#home.renew([request])).results;
+      if (result?.outcome !== 'renewed') this.#own = undefined;
+    } finally {
+      if (this.#own) this.#renewLater();
+    }
+  }
+
+  /** At most every 5 s; whoever asks meanwhile waits for the same look. */
+  #look(): Promise<void> {
+    const { clock } = this.#link;
+    if (this.#own || clock.monotonic() - this.#lookedAt < LOOK_MS) return Promise.resolve();
+    this.#looking ??= this.#ask().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+  async #ask(): Promise<void> {
+    try {
+      const shown = await this.#link.manager.link.within(1_000, 'recovery mode', this.#home.show(this.#name, 0));
+      this.#become(shown.holders.length > 0);
+    } catch (error) {
+      this.#report(error); // as it was known last
+    }
+    this.#lookedAt = this.#link.clock.monotonic();
+  }
+
+  #become(on: boolean): void {
+    if (this.#isOn === on) return;
+    this.#isOn = on;
+    this.#registry.tellCascade(on, this.#report);
+  }
+}

@@ -1,0 +1,214 @@
+// The recoverer (V1 to V6): claims what is due, lowest numbers first, and settles each by the first step that succeeds. One
+// failing number never stops the rest; whoever waits or reads calls it on demand, the recovery service every sweep interval.
+//
+//   claim ─▶ steps that load allows ─▶ settle: commit | move | gap ─▶ cleaners
+//                 └─ a step threw ─▶ settle: retry with backoff, after the last try manual
+import type { Load } from '../../domain/load.js';
+import { classifyLoad } from '../../domain/load.js';
+import { LIMITS } from '../../domain/limits.js';
+import { stepsFor, StepRecord, type RecoveryStepName } from '../../domain/recovery-steps.js';
+import type { Claimed } from '../../domain/sequence.js';
+import type { Settlement } from '../../domain/sequence-requests.js';
+import { answerWithin } from '../../manager/store-link.js';
+import { pause, type SequenceLink } from '../sequence-link.js';
+import type { Cascade } from './cascade.js';
+import { ClaimKeeper } from './claim-keeper.js';
+import { runCleaners } from './cleanup.js';
+import type { Registry } from './registry.js';
+import { gapFor, KEPT_AGAIN_MS, STEPS } from './steps.js';
+
+export interface RecoveryLog {
+  debug(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+}
+
+const CLAIM_MS = 300_000;
+const STEP_MS = 60_000;
+const MOST_TRIES = 3;
+/** A gap whose kept result nobody can use goes to a person after this many looks, a minute apart. */
+const MOST_GAP_TRIES = 10;
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 60_000;
+const BATCH = 100;
+const MOST_BATCHES = 100;
+const LAG_SAMPLE_MS = 1;
+// eslint-disable-next-line no-control-regex -- control characters are what is taken out
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]+/g;
+
+export interface Recovered {
+  readonly settled: number;
+  readonly failed: number;
+  readonly more: boolean;
+}
+
+export interface RecovererParts {
+  readonly link: SequenceLink;
+  readonly registry: Registry;
+  readonly cascade: Cascade;
+  readonly log: RecoveryLog;
+  /** The loop's lag as the services know it, where they run. */
+  readonly loopLagMs: () => number | undefined;
+}
+
+export class Recoverer {
+  readonly #parts: RecovererParts;
+  readonly #record = new StepRecord();
+  readonly #running = new Map<string, Promise<void>>();
+
+  constructor(parts: RecovererParts) {
+    this.#parts = parts;
+  }
+
+  /** For whoever waits for a stream: what blocks it is dealt with, or somebody else is at it. Never rejects. */
+  unblock(stream: string): Promise<void> {
+    const running = this.#running.get(stream);
+    if (running) return running;
+    const run = this.run({ stream, isSweep: false })
+      .then(() => undefined)
+      .catch((error: unknown) =>
+        this.#parts.log.warn({ err: error, stream }, 'recovery on demand failed; it is tried again'),
+      )
+      .finally(() => this.#running.delete(stream));
+    this.#running.set(stream, run);
+    return run;
+  }
+
+  /** Everything that is due, of one stream or of all. A batch that was claimed is always finished. */
+  async run({
+    stream,
+    isSweep,
+    signal,
+  }: {
+    stream?: string;
+    isSweep: boolean;
+    signal?: AbortSignal;
+  }): Promise<Recovered> {
+    const { link, cascade } = this.#parts;
+    const settings = await link.manager.link.settings();
+    let [settled, failed] = [0, 0];
+    for (let batch = 0; batch < MOST_BATCHES; batch += 1) {
+      const calm = await this.#load(0);
+      const limit = cascade.isOn ? Math.min(settings.recovery_batch_size, LIMITS.batchItems) : BATCH;
+      const order = { ...(stream === undefined ? {} : { stream }), limit, owner: link.owner, ttlMs: CLAIM_MS };
+      const reply = await link.call('claim', (store) => store.claim({ ...order, gapsToo: calm === 'low' }));
+      if (batch === 0) await cascade.observe(reply.backlog, settings, isSweep);
+      const load = await this.#load(reply.backlog);
+      failed += await this.#recoverAll(reply.claimed, load);
+      settled += reply.claimed.length;
+      const isOver = !reply.more || signal?.aborted === true || link.life.aborted;
+      if (isOver) return { settled: settled - failed, failed, more: reply.more };
+      if (cascade.isOn) await pause(link.clock, settings.recovery_batch_delay_ms, link.life);
+    }
+    return { settled: settled - failed, failed, more: true };
+  }
+
+  /** The worst of what the services measured and of a sample taken now: a stalled loop hides nothing. */
+  async #load(expiredBacklog: number): Promise<Load> {
+    const { link, loopLagMs } = this.#parts;
+    const began = link.clock.monotonic();
+    await pause(link.clock, LAG_SAMPLE_MS, link.life);
+    const sample = Math.max(0, link.clock.monotonic() - began - LAG_SAMPLE_MS);
+    return classifyLoad({
+      loopLagMs: Math.max(sample, loopLagMs() ?? 0),
+      storeLatencyMs: link.latencyMs,
+      expiredBacklog,
+    });
+  }
+
+  async #recoverAll(claimed: readonly Claimed[], load: Load): Promise<number> {
+    const { link, log } = this.#parts;
+    const keeper = new ClaimKeeper(link, CLAIM_MS, claimed);
+    let failed = 0;
+    try {
+      for (const item of claimed) {
+        try {
+          if (!(await this.#recover(item, load))) failed += 1;
+        } catch (error) {
+          failed += 1; // its claim runs out, and the next recoverer finds it
+          log.warn({ err: error, stream: item.stream, number: item.first }, 'a number could not be settled');
+        }
+        keeper.done(item);
+      }
+    } finally {
+      keeper.stop();
+    }
+    return failed;
+  }
+
+  /** False when it has to be tried again. */
+  async #recover(item: Claimed, load: Load): Promise<boolean> {
+    const { link, registry, log } = this.#parts;
+    const settlement = await this.#decide(item, load);
+    const { stream, operationId, claimEpoch, kind, first } = item;
+    const request = { stream, operationId, claimEpoch, settlement };
+    const { results } = await link.call('settle', (store) => store.settle([request]));
+    const [result] = results;
+    if (result?.outcome === 'failed') throw result.error;
+    if (result?.outcome === 'notHeld') return true; // somebody else settled it, or has it now
+    const facts = { stream, number: first, operationId, kind, load, to: settlement.to, overrunMs: item.overrunMs };
+    if (settlement.to === 'retry') {
+      log.warn({ ...facts, error: settlement.error }, 'recovery of a number failed; it is tried again');
+      return false;
+    }
+    log.debug(facts, 'recovered');
+    const errors = await runCleaners(link.clock, registry.cleanersOf(item), operationId);
+    for (const error of errors) log.warn({ err: error, stream, operationId, kind }, 'a cleaner failed');
+    return settlement.to !== 'manual';
+  }
+
+  async #decide(item: Claimed, load: Load): Promise<Settlement> {
+    const { registry } = this.#parts;
+    const tried: RecoveryStepName[] = [];
+    for (const name of stepsFor(load, item.kind, this.#record)) {
+      if (name === 'gap') break;
+      tried.push(name);
+      try {
+        const settlement = await answerWithin(
+          this.#parts.link.clock,
+          STEP_MS,
+          `the step ${name}`,
+          STEPS[name](item, registry),
+        );
+        if (settlement || hadSomething(name, item, registry))
+          this.#record.note(name, item.kind, settlement !== undefined);
+        if (settlement) return settlement;
+      } catch (error) {
+        this.#record.note(name, item.kind, false);
+        return putOff(item, error);
+      }
+    }
+    const gap = gapFor(item, tried, registry);
+    if (!item.isGap || gap.to !== 'gap' || gap.againAfterMs === undefined) return gap;
+    return leftOver(item, load);
+  }
+}
+
+/** Whether a step that answered nothing had anything to try: only then it counts as of no use. */
+function hadSomething(name: RecoveryStepName, item: Claimed, registry: Registry): boolean {
+  if (name === 'own') return registry.stepOf(item) !== undefined;
+  return name === 'partial' && item.partial !== undefined && registry.rebuildOf(item) !== undefined;
+}
+
+function putOff(item: Claimed, error: unknown): Settlement {
+  const text = messageOf(error);
+  if (item.attempts + 1 >= MOST_TRIES)
+    return { to: 'manual', reason: `recovery failed ${item.attempts + 1} times`, error: text };
+  return { to: 'retry', error: text, afterMs: Math.min(FIRST_RETRY_MS * 2 ** item.attempts, LONGEST_RETRY_MS) };
+}
+
+/** A gap with a result that cannot be used here: another process may, for a while; then a person has to look. */
+function leftOver(item: Claimed, load: Load): Settlement {
+  const error = `nobody rebuilt its partial work of kind ${item.kind} (load here: ${load})`;
+  if (item.attempts + 1 >= MOST_GAP_TRIES) return { to: 'manual', reason: 'its result could not be used', error };
+  return { to: 'retry', error, afterMs: KEPT_AGAIN_MS };
+}
+
+/** As a reason may be: without control characters, bounded, never empty. */
+function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const plain = text
+    .toWellFormed()
+    .replace(CONTROL, ' ')
+    .slice(0, LIMITS.reasonBytes / 4);
+  return plain.trim() === '' ? 'it failed without a message' : plain;
+}

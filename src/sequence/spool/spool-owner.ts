@@ -1,0 +1,61 @@
+// Who owns a spool file: its name says it (host, boot, process and when that process began), and a file changes its owner by
+// being renamed, which only one can do. So there is no lock to be left behind, and one owner at any time.
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { Clock } from '../../domain/clock.js';
+
+export const SPOOL_ENDING = '.spool';
+const NAME = /^([A-Za-z0-9-]+)\.([A-Za-z0-9]+)\.(\d+)\.(\d+)\.[A-Za-z0-9_-]+\.spool$/;
+
+export function ownName(clock: Clock): string {
+  const random = clock
+    .randomText()
+    .replace(/[^A-Za-z0-9_-]/g, '')
+    .slice(0, 12);
+  return [hostPart(), bootPart(clock), process.pid, startOf(process.pid), random].join('.') + SPOOL_ENDING;
+}
+
+/** `own`, `dead` (to be taken over), `alive`, `elsewhere` (another machine: nobody here can tell), or `other` (no spool). */
+export function ownerOf(file: string, clock: Clock): 'own' | 'dead' | 'alive' | 'elsewhere' | 'other' {
+  const [, host, boot, pid = '0', started = '0'] = NAME.exec(file) ?? [];
+  if (host === undefined) return 'other';
+  if (host !== hostPart()) return 'elsewhere';
+  if (boot !== bootPart(clock)) return 'dead';
+  if (Number(pid) === process.pid && started === startOf(process.pid)) return 'own';
+  return isAlive(Number(pid)) && startOf(Number(pid)) === started ? 'alive' : 'dead';
+}
+
+function hostPart(): string {
+  return (
+    hostname()
+      .replace(/[^A-Za-z0-9-]/g, '-')
+      .slice(0, 64) || 'host'
+  );
+}
+function bootPart(clock: Clock): string {
+  return (
+    clock
+      .machine()
+      .replace(/[^A-Za-z0-9]/g, '')
+      .slice(0, 32) || 'boot'
+  );
+}
+
+/** When the process began, in ticks since boot; 0 where that cannot be known. A number that was given out again differs. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '0';
+  } catch {
+    return '0';
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
