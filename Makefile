@@ -11,7 +11,7 @@ READY := node_modules/.ready-$(ABI)
 TIMED = trap 'printf "%-14s %4ss\n" "make $@" "$$SECONDS"' EXIT;
 BIN := node_modules/.bin
 
-.PHONY: help setup check types lint format-check unused tidy build package test unit conformance simulate run bench format clean
+.PHONY: help setup check types lint format-check unused tidy build package test unit conformance simulate run demo-sequence bench format clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ simulate: $(READY) ## the code that ships in 2,000 virtual worlds (SEED=n tells 
 
 run: build ## the takeover: two processes, the holder killed, the other goes on
 	@$(TIMED) node examples/takeover.mjs
+
+demo-sequence: build ## writers and readers of one stream, some killed: the replays are the same
+	@$(TIMED) node examples/demo-sequence.mjs
 
 bench: build ## measure against bare baselines (ONLY=sqlite, manager or command)
 	@$(TIMED) node bench/run.mjs

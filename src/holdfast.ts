@@ -3,6 +3,7 @@
 import { parseDuration, type Duration } from './domain/duration.js';
 import type { EventType, LeaseEvent } from './domain/events.js';
 import type { LeaseRecord } from './domain/lease.js';
+import type { StreamFigures } from './domain/sequence.js';
 import { LIMITS } from './domain/limits.js';
 import type { Resources } from './domain/part.js';
 import type { WaitGraph } from './domain/wait-graph.js';
@@ -114,11 +115,19 @@ export class Holdfast implements AsyncDisposable {
 
   /** A stream of numbers that are leased, then settled, and read in order (contract, section 7). */
   sequence<Op>(stream: string, options?: SequenceOptions): Stream<Op> {
-    const { logger: log, services } = this.#parts;
-    this.#sequences ??= new Sequences(this.#manager, { log, loopLagMs: () => services?.loopLagMs() });
-    const opened = this.#sequences.stream<Op>(stream, options);
-    services?.recover(this.#sequences.recoverer);
+    const sequences = this.#streams();
+    const opened = sequences.stream<Op>(stream, options);
+    this.#parts.services?.recover(sequences.recoverer);
     return opened;
+  }
+
+  /** Every stream of the namespace with its figures, in order of their names, a page at a time. */
+  streams(query?: { after?: string; limit?: number }): Promise<{ items: StreamFigures[]; more: boolean }> {
+    return this.#streams().list(query);
+  }
+  #streams(): Sequences {
+    const { logger: log, services } = this.#parts;
+    return (this.#sequences ??= new Sequences(this.#manager, { log, loopLagMs: () => services?.loopLagMs() }));
   }
 
   revoke(order: RevokeInput): Promise<LeaseRecord[]> {

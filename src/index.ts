@@ -26,7 +26,9 @@ export type { Authority, RawRenewed, RevokeInput } from './manager/governing.js'
 export type { Filter, HistoryQuery, ResourceView } from './manager/looking.js';
 export type { WatchFilter } from './manager/watching.js';
 export type { Logger } from './observe/logger.js';
+export type { Followed, SequenceLease, SequenceOptions, Settled, Stream, StreamGap } from './sequence/face.js';
 export { Batching, type Answered } from './stores/batching.js';
+export type * from './stores/sequence-store.js';
 export type * from './stores/store.js';
 export type { Settings } from './domain/settings.js';
 export type { WaitGraph, WaitingTicket, WaitStep } from './domain/wait-graph.js';

@@ -24,6 +24,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'watch', summary: 'events as they happen, one a line', load: () => import('./commands/watch.js') },
   { name: 'revoke', summary: 'take a lease away from its holder', load: () => import('./commands/revoke.js') },
   { name: 'files', summary: 'lease files and folders of a tree', load: () => import('./commands/files.js') },
+  { name: 'seq', summary: 'streams of numbers: gaps, readers, recovery', load: () => import('./commands/seq.js') },
   { name: 'config', summary: 'the settings kept in the store', load: () => import('./commands/config.js') },
   { name: 'sweep', summary: 'write down what has expired', load: () => import('./commands/sweep.js') },
   { name: 'backup', summary: 'copy the store into a new file', load: () => import('./commands/backup.js') },

@@ -16,6 +16,7 @@ import type { LeaseNumbersResult } from '../stores/sequence-store.js';
 import { waitFor, type Shared } from './barrier.js';
 import type { CommitOptions, OperationsOf, SequenceLease } from './face.js';
 import { lostNumber, storedOtherwise } from './outcomes.js';
+import { notSpooled, spooled, type ResultKeeper } from './result-keeper.js';
 
 type Leased = Extract<LeaseNumbersResult, { outcome: 'leased' }>;
 
@@ -30,18 +31,6 @@ export interface NumberTerms {
   readonly operationId: string;
   readonly kind: string;
   readonly ttlMs: number;
-}
-
-/** Where a result that the store does not take goes (V7); none where no spool was named. */
-export interface ResultKeeper {
-  keep(result: {
-    stream: string;
-    operationId: string;
-    kind: string;
-    epoch: number;
-    operations: readonly unknown[];
-  }): Promise<void>;
-  drop(stream: string, operationId: string): Promise<void>;
 }
 
 export class HeldNumbers<Op> implements SequenceLease<Op> {
@@ -271,26 +260,4 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
       details: this.#named,
     });
   }
-}
-
-function spooled({ stream, operationId }: { stream: string; operationId: string }, cause: unknown): LeaseError {
-  return new LeaseError(
-    'STORE_UNAVAILABLE',
-    `the store cannot be reached: the result of ${operationId} is in the spool, and is stored in ${stream} when it can be`,
-    { details: { stream, operationId, spooled: true }, cause, retryable: false },
-  );
-}
-
-/** Nobody has the result now but the caller. */
-function notSpooled(named: { stream: string; operationId: string }, cause: unknown, spoolError: unknown): LeaseError {
-  const why = spoolError instanceof Error ? spoolError.message : String(spoolError);
-  return new LeaseError(
-    'STORE_UNAVAILABLE',
-    `the store cannot be reached, and the result could not be spooled: ${why}`,
-    {
-      details: { ...named, spooled: false },
-      cause,
-      retryable: false,
-    },
-  );
 }

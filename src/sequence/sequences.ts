@@ -2,6 +2,8 @@
 // spool for each folder that was named.
 import { checkStream } from '../domain/check-sequence.js';
 import { invalid, shown } from '../domain/errors.js';
+import { LIMITS } from '../domain/limits.js';
+import type { StreamFigures } from '../domain/sequence.js';
 import type { LeaseManager } from '../manager/lease-manager.js';
 import type { SequenceOptions } from './face.js';
 import { Cascade } from './recovery/cascade.js';
@@ -56,6 +58,15 @@ export class Sequences {
       stretched: (ttlMs: number) => this.#cascade.stretched(ttlMs),
     };
     return new OpenStream<Op>(parts, name);
+  }
+
+  async list(query: { after?: string; limit?: number } = {}): Promise<{ items: StreamFigures[]; more: boolean }> {
+    const asked = {
+      limit: query.limit ?? LIMITS.rowsPerStep,
+      ...(query.after === undefined ? {} : { after: query.after }),
+    };
+    const { streams, more } = await this.#link.call('streams', (store) => store.streams(asked));
+    return { items: [...streams], more };
   }
 
   /** Whoever waits is told; the spool's file is closed, and kept when there is something in it. */

@@ -11,12 +11,13 @@ import { marginMs } from '../domain/trust-window.js';
 import { recoverOrWait, waitFor, type Shared } from './barrier.js';
 import type { LeaseNumberOptions, Settled, Stream, StreamReader, WaitOptions } from './face.js';
 import { Gaps } from './gaps.js';
-import { HeldNumbers, type ResultKeeper } from './held-numbers.js';
+import { HeldNumbers } from './held-numbers.js';
 import { otherLease, settledAlready, toSettled, trimmedAway } from './outcomes.js';
 import { Reader } from './reader.js';
 import { RecoveryOf } from './recovery/recovery-of.js';
 import type { Recoverer } from './recovery/recoverer.js';
 import type { Registry } from './recovery/registry.js';
+import type { ResultKeeper } from './result-keeper.js';
 
 const DEFAULT_TTL_MS = 120_000;
 /** How long a lease waits for a store that is away, or for a recoverer to be done with the operation. */

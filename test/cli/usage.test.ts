@@ -38,6 +38,7 @@ describe('C1: usage', () => {
         watch             events as they happen, one a line
         revoke            take a lease away from its holder
         files             lease files and folders of a tree
+        seq               streams of numbers: gaps, readers, recovery
         config            the settings kept in the store
         sweep             write down what has expired
         backup            copy the store into a new file

@@ -34,6 +34,7 @@ test.each([
   ['examples/takeover.mjs', ['README.md', 'docs/demo.md']],
   ['examples/demo-frozen-store.mjs', ['docs/demo.md']],
   ['examples/demo-deadlock.mjs', ['docs/demo.md']],
+  ['examples/demo-sequence.mjs', ['docs/demo.md']],
 ])('%s prints what %s shows', (example, pages) => {
   const folder = temporaryFolder();
   try {

@@ -4,7 +4,7 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TimerHandle } from '../../domain/clock.js';
-import type { ResultKeeper } from '../held-numbers.js';
+import type { ResultKeeper } from '../result-keeper.js';
 import type { RecoveryLog } from '../recovery/recoverer.js';
 import type { SequenceLink } from '../sequence-link.js';
 import { SpoolFile } from './spool-file.js';

@@ -1,0 +1,101 @@
+// Cleaners, recovery mode and the recovery service, over the memory store on a clock that is told to move.
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { never, streamStage, TTL_MS } from '../../../test/support/stream-stage.js';
+import { connect } from '../../connect.js';
+
+const stage = streamStage();
+
+describe('V6: cleaners', () => {
+  test('V6: they run beside each other after the number is settled; one that throws or hangs is told and let be', async () => {
+    const told: string[] = [];
+    stage.stream.recovery.cleaner('order', async () => Promise.reject(new Error('no')));
+    stage.stream.recovery.cleaner('order', never);
+    stage.stream.recovery.cleaner('order', async (operationId) => {
+      told.push(`${operationId} ${String((await stage.stream.figures())?.open)}`);
+    });
+    await stage.lease('a');
+    await stage.clock.advance(TTL_MS);
+    await stage.meanwhile(stage.stream.recovery.run(), 15_000);
+    expect(told).toEqual(['a 0']);
+  });
+
+  test('V6: built in: leases by operation id, and the operation’s folder', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'holdfast-cleaners-'));
+    try {
+      for (const name of ['a', 'b']) {
+        mkdirSync(join(root, name));
+        writeFileSync(join(root, name, 'half'), 'x');
+      }
+      stage.stream.recovery.cleaner('order', 'leases');
+      stage.stream.recovery.cleaner('order', { root });
+      await stage.leases.acquire('rows/1', { operationId: 'a', ttl: '1h', renew: 'manual' });
+      const other = await stage.leases.acquire('rows/2', { operationId: 'b', ttl: '1h', renew: 'manual' });
+      await stage.lease('a');
+      await stage.stream.lease({ operationId: '../b', kind: 'order', ttl: TTL_MS });
+      await stage.clock.advance(TTL_MS);
+      await stage.run();
+      await expect.poll(() => existsSync(join(root, 'a'))).toBe(false);
+      expect([await stage.leases.isLocked('rows/1'), await stage.leases.isLocked('rows/2')]).toEqual([false, true]);
+      expect(existsSync(join(root, 'b', 'half'))).toBe(true);
+      await other.release();
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+
+  test('V6: what is no cleaner is refused', () => {
+    expect(() => stage.stream.recovery.cleaner('order', 'files' as never)).toThrow(/'leases' or \{ root \}/);
+    expect(() => stage.stream.recovery.rebuild('', async () => 1)).toThrow(/kind/);
+    expect(() => stage.stream.recovery.rebuild('x', 5 as never)).toThrow(/takes a function/);
+  });
+});
+
+describe('V5: recovery mode', () => {
+  test('V5: more than ten expired at once: leases live twice as long everywhere, until it has been calm for three sweeps', async () => {
+    const heard: boolean[] = [];
+    stage.stream.recovery.onCascade((on) => heard.push(on));
+    const services = await connect(stage.store, { clock: stage.clock, owner: 'with services' });
+    services.sequence('orders').recovery.onCascade(() => {
+      throw new Error('of the application');
+    });
+    for (let i = 0; i < 11; i += 1) await stage.lease(`op-${i}`);
+    await stage.clock.advance(TTL_MS);
+    await stage.run();
+    expect(heard).toEqual([true]);
+    const elsewhere = services.sequence('orders');
+    const held = await elsewhere.lease({ operationId: 'long', kind: 'order', ttl: '60s' });
+    expect(Date.parse(held.expiresAt) - Date.parse(held.leasedAt)).toBe(120_000);
+    await held.commit(1);
+    await stage.leases.shutdown();
+    await stage.clock.advance(60_000);
+    const after = await elsewhere.lease({ operationId: 'short', kind: 'order', ttl: '60s' });
+    expect(Date.parse(after.expiresAt) - Date.parse(after.leasedAt)).toBe(60_000);
+    await stage.meanwhile(services.shutdown(), 3_000);
+  });
+});
+
+test('V5: recovery mode is left when three sweeps in a row were calm', async () => {
+  const heard: [boolean, number][] = [];
+  const services = await connect(stage.store, { clock: stage.clock, owner: 'with services' });
+  const began = stage.clock.monotonic();
+  services.sequence('orders').recovery.onCascade((on) => heard.push([on, stage.clock.monotonic() - began]));
+  for (let i = 0; i < 11; i += 1) await stage.lease(`op-${i}`);
+  for (let passed = 0; passed < 200_000; passed += 20) await stage.clock.advance(20);
+  expect(heard.map(([on]) => on)).toEqual([true, false]);
+  expect(heard[1]![1] - heard[0]![1]).toBeGreaterThan(3 * 28_000);
+  expect(await stage.stream.figures()).toMatchObject({ open: 0, gaps: 11 });
+  await stage.meanwhile(services.shutdown(), 3_000);
+});
+
+test('O1, V1: the service recovers what nobody waits for', async () => {
+  const services = await connect(stage.store, { clock: stage.clock, owner: 'with services' });
+  const theirs = services.sequence('orders');
+  await (await stage.lease('a')).finished('kept');
+  for (let passed = 0; passed < 120_000; passed += 10) await stage.clock.advance(10);
+  expect(await stage.states()).toEqual([[1, 'committed', 'kept']]);
+  expect(theirs.name).toBe('orders');
+  await stage.meanwhile(services.shutdown(), 3_000);
+});

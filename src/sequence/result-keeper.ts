@@ -1,0 +1,40 @@
+// Where a finished result goes when the store cannot be reached, and what its writer is told about it (V7).
+import { LeaseError } from '../domain/errors.js';
+
+/** Where a result that the store does not take goes (V7); none where no spool was named. */
+export interface ResultKeeper {
+  keep(result: {
+    stream: string;
+    operationId: string;
+    kind: string;
+    epoch: number;
+    operations: readonly unknown[];
+  }): Promise<void>;
+  drop(stream: string, operationId: string): Promise<void>;
+}
+
+export function spooled({ stream, operationId }: { stream: string; operationId: string }, cause: unknown): LeaseError {
+  return new LeaseError(
+    'STORE_UNAVAILABLE',
+    `the store cannot be reached: the result of ${operationId} is in the spool, and is stored in ${stream} when it can be`,
+    { details: { stream, operationId, spooled: true }, cause, retryable: false },
+  );
+}
+
+/** Nobody has the result now but the caller. */
+export function notSpooled(
+  named: { stream: string; operationId: string },
+  cause: unknown,
+  spoolError: unknown,
+): LeaseError {
+  const why = spoolError instanceof Error ? spoolError.message : String(spoolError);
+  return new LeaseError(
+    'STORE_UNAVAILABLE',
+    `the store cannot be reached, and the result could not be spooled: ${why}`,
+    {
+      details: { ...named, spooled: false },
+      cause,
+      retryable: false,
+    },
+  );
+}
