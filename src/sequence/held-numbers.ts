@@ -46,6 +46,7 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
   #controller: AbortController | undefined;
   #timer: TimerHandle | undefined;
   #reason: LeaseError | undefined;
+  #isAsking = false;
 
   constructor(shared: Shared, terms: NumberTerms, leased: Leased, sent: Sent, keeper: ResultKeeper | undefined) {
     this.#shared = shared;
@@ -97,12 +98,13 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     const leftMs = this.#deadline - clock.monotonic();
     if (leftMs <= 0) this.#lose(this.#overdue());
     const { sentAt, sentWall } = this.#sent;
-    if (isInDoubt(clock.wall() - sentWall, clock.monotonic() - sentAt, this.#ttlMs)) return 0;
-    return Math.max(0, leftMs);
+    if (!isInDoubt(clock.wall() - sentWall, clock.monotonic() - sentAt, this.#ttlMs)) return Math.max(0, leftMs);
+    this.#askNow();
+    return 0;
   }
   throwIfLost(): void {
     if (this.isHeld) return;
-    throw this.#reason ?? (this.#state === 'settled' ? this.#isOver() : this.#overdue());
+    throw this.#reason ?? (this.#state === 'settled' ? this.#isOver() : this.#overdue({ inDoubt: true }));
   }
 
   async renew(ttl?: Duration): Promise<void> {
@@ -219,6 +221,17 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     throw error;
   }
 
+  /** In doubt after a suspend: a yes of the store restores the lease, a no ends it; an error leaves it to the deadline. */
+  #askNow(): void {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    this.#progress({ what: 'look' })
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isAsking = false;
+      });
+  }
+
   #trust(sent: Sent, remainingMs: number): void {
     this.#sent = sent;
     this.#deadline = trustedUntil(sent.sentAt, remainingMs, this.#ttlMs);
@@ -246,12 +259,12 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     this.#timer?.cancel();
     this.#controller?.abort(error);
   }
-  #overdue(): LeaseError {
+  #overdue(more: { inDoubt?: true } = {}): LeaseError {
     return new LeaseError(
       'LEASE_LOST',
       `the lease of number ${this.number} of ${this.#terms.stream} can no longer be trusted`,
       {
-        details: { ...this.#named, number: this.number, epoch: this.epoch, expiresAt: this.expiresAt },
+        details: { ...this.#named, number: this.number, epoch: this.epoch, expiresAt: this.expiresAt, ...more },
       },
     );
   }

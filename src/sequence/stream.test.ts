@@ -26,10 +26,7 @@ afterEach(async () => {
 });
 
 let operations = 0;
-const operation = (): { operationId: string; kind: string } => ({
-  operationId: `op-${(operations += 1)}`,
-  kind: 'order',
-});
+const operation = () => ({ operationId: `op-${(operations += 1)}`, kind: 'order' });
 
 /** Moves the clock on while the work is under way. */
 async function meanwhile<T>(work: Promise<T>, ms: number): Promise<T> {
@@ -119,9 +116,12 @@ describe('S7: how long numbers are trusted', () => {
   test('S7: after a suspend nothing is believed until the store has been asked', async () => {
     const held = await stream.lease({ ...operation(), ttl: '60s' });
     clock.stepWall(10_000);
+    store.forgetCalls();
     expect(held.isHeld).toBe(false);
-    await held.renew();
-    expect(held.isHeld).toBe(true);
+    expect(() => held.throwIfLost()).toThrow(/can no longer be trusted/);
+    await clock.advance(1);
+    expect([held.isHeld, store.count('sequence.progress')]).toEqual([true, 1]);
+    expect(Date.parse(held.expiresAt) - Date.parse(held.leasedAt)).toBe(60_000); // being asked prolongs nothing
   });
 });
 

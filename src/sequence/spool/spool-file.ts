@@ -12,6 +12,8 @@ const MOST_RESULTS = 10_000;
 
 export class SpoolFile {
   readonly path: string;
+  /** Files in the folder that belong to other machines: nobody here can tell whether their owners live. */
+  readonly foreign: string[] = [];
   readonly #handle: FileHandle;
   readonly #results = new Map<string, SpooledResult>();
   #length = 0;
@@ -31,7 +33,9 @@ export class SpoolFile {
       const file = new SpoolFile(path, await open(path, 'wx'));
       await syncFolder(folder);
       for (const name of await readdir(folder)) {
-        if (ownerOf(name, clock) === 'dead') await file.#takeOver(folder, name, clock);
+        const owner = ownerOf(name, clock);
+        if (owner === 'dead') await file.#takeOver(folder, name, clock);
+        if (owner === 'elsewhere') file.foreign.push(name);
       }
       return file;
     } catch (error) {

@@ -35,6 +35,9 @@ export class Spool implements ResultKeeper {
     this.#file().then(
       (file) => {
         if (file.results.length > 0) this.#later(0);
+        const { foreign } = file;
+        if (foreign.length > 0)
+          this.#log.warn({ folder: this.#folder, foreign }, 'the spool has files of other machines: they are let be');
       },
       (error: unknown) => this.#log.warn({ err: error, folder: this.#folder }, 'the spool cannot be opened'),
     );

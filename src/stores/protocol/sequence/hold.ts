@@ -46,6 +46,7 @@ export function lease(step: SequenceStep, request: LeaseNumbers): LeaseNumbersRe
   if (known) return answerKnown(step, request, known);
   const stream = step.rows.stream(request.stream) ?? newStream(request.stream);
   refuseWhenFull(stream, request.count);
+  const epoch = drawEpoch(step); // before numbers are taken: a counter at its end refuses and leaves no hole
   const first = reserve(stream, request.count);
   const { operationId, kind, count, owner, ttlMs } = request;
   const row: SpanRow = {
@@ -56,7 +57,7 @@ export function lease(step: SequenceStep, request: LeaseNumbers): LeaseNumbersRe
     kind,
     state: 'leased',
     owner,
-    epoch: drawEpoch(step),
+    epoch,
     leasedAt: step.now,
     expiresAt: step.now + ttlMs,
     ttlMs,

@@ -46,6 +46,7 @@ function busy(step: SequenceStep, until = step.now): AppendResult {
 /** A result whose lease the store never saw, or forgot: it is leased and committed at once. */
 function appendNew(step: SequenceStep, request: AppendRequest, text: string): number {
   const stream = step.rows.stream(request.stream) ?? newStream(request.stream);
+  const epoch = drawEpoch(step);
   const first = reserve(stream, request.operations.length);
   const row: SpanRow = {
     stream: stream.name,
@@ -55,7 +56,7 @@ function appendNew(step: SequenceStep, request: AppendRequest, text: string): nu
     kind: request.kind,
     state: 'leased',
     owner: request.owner,
-    epoch: drawEpoch(step),
+    epoch,
     leasedAt: step.now,
     expiresAt: step.now,
     ttlMs: 0,

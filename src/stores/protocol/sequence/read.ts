@@ -156,11 +156,12 @@ export function trim(step: SequenceStep, order: TrimOrder): Without<TrimReply> {
   const cursors = step.rows.readers(order.stream).map(({ done }) => done + 1);
   const before = Math.min(order.before, stream.seal + 1, ...cursors);
   const gone: SpanRow[] = [];
-  let more = false;
+  let [more, bytes] = [false, 0];
   for (const row of stream.trimmedBefore < before ? step.rows.spansFrom(stream.name, stream.trimmedBefore) : []) {
     if (row.first + row.count > before) break;
-    more = gone.length === order.limit;
+    more = gone.length === order.limit || bytes > LIMITS.operationsBytes;
     if (more) break;
+    bytes += row.operations?.length ?? 0;
     gone.push(row);
   }
   let removed = 0;
