@@ -60,6 +60,9 @@ export class SequenceMapRows implements SequenceRows {
     const isBefore = row !== undefined && row.first + row.count <= from;
     for (let i = Math.max(0, isBefore ? start + 1 : start); i < spans.length; i += 1) yield spans[i] as SpanRow;
   }
+  shownFrom(stream: string, from: number): Iterable<SpanRow> {
+    return this.spansFrom(stream, from);
+  }
 
   due(stream: string | undefined, now: number, limit: number): SpanRow[] {
     return this.#find(stream, limit, ({ open }) => [...open.values()].filter((row) => isDue(row, now)));

@@ -1,6 +1,6 @@
 // Spans to columns and back. What most spans have not (a reason, a claim, attempts, a note of recovery) is one JSON text.
 import type { RecoveryNote } from '../../domain/sequence.js';
-import { dueAt, type Claim, type SpanRow } from '../protocol/sequence/rows.js';
+import { dueAt, type Claim, type ShownSpan, type SpanRow } from '../protocol/sequence/rows.js';
 import { SPAN_STATES } from './sequence-schema.js';
 
 export const SPAN_COLUMNS =
@@ -70,6 +70,40 @@ export function decodeSpan(stream: string, columns: SpanColumns): SpanRow {
     operations: columns[17] ?? undefined,
     partial: columns[18] ?? undefined,
     finished: columns[19] ?? undefined,
+  };
+}
+
+export const SHOWN_COLUMNS = 'first, count, state, operation_id, kind, moved_to, more, operations';
+export type ShownColumns = [
+  first: number,
+  count: number,
+  state: number,
+  operationId: string,
+  kind: string,
+  movedTo: number | null,
+  more: string | null,
+  operations: string | null,
+];
+
+export function decodeShown([
+  first,
+  count,
+  state,
+  operationId,
+  kind,
+  movedTo,
+  more,
+  operations,
+]: ShownColumns): ShownSpan {
+  return {
+    first,
+    count,
+    state: SPAN_STATES[state] ?? 'gap',
+    operationId,
+    kind,
+    movedTo: movedTo ?? undefined,
+    recovery: more === null ? undefined : (JSON.parse(more) as More).recovery,
+    operations: operations ?? undefined,
   };
 }
 

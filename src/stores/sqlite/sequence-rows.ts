@@ -1,8 +1,10 @@
 // The rows of streams in the file, as the sequence protocol asks for them: those of one namespace, within one transaction.
 import type { LogEntry } from '../protocol/rows.js';
-import type { ReaderRow, SequenceRows, SpanRow, StreamRow } from '../protocol/sequence/rows.js';
-import { decodeSpan, encodeChanging, type SpanColumns } from './sequence-codec.js';
+import type { ReaderRow, SequenceRows, ShownSpan, SpanRow, StreamRow } from '../protocol/sequence/rows.js';
+import { decodeShown, decodeSpan, encodeChanging, type SpanColumns } from './sequence-codec.js';
 import type { NamedSpan, SequenceStatements } from './sequence-statements.js';
+
+const SHOWN_TOGETHER = 128;
 
 interface StreamColumns {
   id: number;
@@ -70,6 +72,18 @@ export class SqlSequenceRows implements SequenceRows {
     const first = this.spanAt(stream, from)?.first ?? from;
     // A page is ended by whoever reads it: rows come one by one, and are not fetched before they are asked for.
     for (const columns of this.#sql.spansFrom.iterate(this.#id(stream), first)) yield decodeSpan(stream, columns);
+  }
+  /** A few at a time: rows that are fetched together cost half of rows fetched one by one, and a page may end early. */
+  *shownFrom(stream: string, from: number): Iterable<ShownSpan> {
+    const id = this.#id(stream);
+    let next = this.spanAt(stream, from)?.first ?? from;
+    for (;;) {
+      const rows = this.#sql.shownFrom.all(id, next, SHOWN_TOGETHER);
+      for (const columns of rows) yield decodeShown(columns);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < SHOWN_TOGETHER) return;
+      next = last[0] + 1;
+    }
   }
 
   due(stream: string | undefined, now: number, limit: number): SpanRow[] {

@@ -1,7 +1,7 @@
 // Every statement about streams, prepared once per connection and only when a stream is first used. Each is a point or
 // range look-up: `INDEXED BY` makes a plan that is not one an error instead of a slow query.
 import type { Database, Statement } from 'better-sqlite3';
-import { SPAN_COLUMNS, type SpanColumns } from './sequence-codec.js';
+import { SHOWN_COLUMNS, SPAN_COLUMNS, type ShownColumns, type SpanColumns } from './sequence-codec.js';
 
 type Spans = Statement<unknown[], SpanColumns>;
 /** A span with the name of its stream in front. */
@@ -21,6 +21,7 @@ export class SequenceStatements {
   readonly byOperation: Spans;
   readonly lowestOpen: Spans;
   readonly spansFrom: Spans;
+  readonly shownFrom: Statement<unknown[], ShownColumns>;
   readonly due: NamedSpans;
   readonly countDue: Statement;
   readonly dueGaps: NamedSpans;
@@ -66,6 +67,11 @@ export class SequenceStatements {
       `SELECT ${SPAN_COLUMNS} FROM span INDEXED BY span_open WHERE stream = ? AND state < 2 ORDER BY first LIMIT 1`,
     );
     this.spansFrom = spans(`SELECT ${SPAN_COLUMNS} FROM span WHERE stream = ? AND first >= ? ORDER BY first`);
+    this.shownFrom = db
+      .prepare<unknown[], ShownColumns>(
+        `SELECT ${SHOWN_COLUMNS} FROM span WHERE stream = ? AND first >= ? ORDER BY first LIMIT ?`,
+      )
+      .raw();
     this.due = named(
       `SELECT s.name, ${columns} ${ofStreams('span_open', isDue)} ORDER BY s.name, p.first LIMIT @limit`,
     );

@@ -11,6 +11,7 @@ export {
   type ReaderRow,
   type SequenceRows,
   type SequenceStep,
+  type ShownSpan,
   type SpanRow,
   type StreamRow,
 } from './rows.js';

@@ -10,7 +10,7 @@ import type {
 } from '../../../domain/sequence.js';
 import type { StreamHead } from '../../sequence-store.js';
 import type { Reply } from '../../store.js';
-import { dueAt, isOpen, type SequenceStep, type SpanRow, type StreamRow } from './rows.js';
+import { dueAt, isOpen, type SequenceStep, type ShownSpan, type SpanRow, type StreamRow } from './rows.js';
 
 /** N3: derived from the lowest open number, in the snapshot of the step. */
 export function watermarkOf(stream: StreamRow, lowestOpen: SpanRow | undefined): number {
@@ -35,7 +35,7 @@ export function openNumber(row: SpanRow): OpenNumber {
 }
 
 /** The numbers of a settled span from `from` to `to`. */
-export function settledNumbers(row: SpanRow, from = row.first, to = row.first + row.count - 1): SettledNumber[] {
+export function settledNumbers(row: ShownSpan, from = row.first, to = row.first + row.count - 1): SettledNumber[] {
   const operations = row.operations === undefined ? undefined : (JSON.parse(row.operations) as unknown[]);
   const items: SettledNumber[] = [];
   for (let number = Math.max(from, row.first); number <= Math.min(to, row.first + row.count - 1); number += 1) {
@@ -44,7 +44,7 @@ export function settledNumbers(row: SpanRow, from = row.first, to = row.first + 
   return items;
 }
 
-function settledNumber(row: SpanRow, number: number, operations: unknown[] | undefined): SettledNumber {
+function settledNumber(row: ShownSpan, number: number, operations: unknown[] | undefined): SettledNumber {
   const at = number - row.first;
   const { operationId, kind, movedTo, recovery } = row;
   const state = row.state as SettledState;

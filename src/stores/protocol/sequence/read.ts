@@ -55,7 +55,7 @@ export function read(step: SequenceStep, order: ReadOrder): Without<ReadReply> {
 function page(step: SequenceStep, stream: StreamRow, from: number, to: number): SettledNumber[] {
   const items: SettledNumber[] = [];
   let bytes = 0;
-  for (const row of step.rows.spansFrom(stream.name, from)) {
+  for (const row of step.rows.shownFrom(stream.name, from)) {
     if (row.first > to) break;
     bytes += row.operations?.length ?? 0;
     if (items.length > 0 && bytes > LIMITS.operationsBytes) break;
