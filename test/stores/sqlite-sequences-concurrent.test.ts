@@ -57,7 +57,7 @@ test('N6: a durable step is committed with synchronous=FULL, one beside it as th
       throw new Error('in the middle of a durable step');
     };
     expect(() => lane.run(fail, 'durable')).toThrow('in the middle');
-    expect(synchronous()).toBe(1);
+    expect(await lane.run(synchronous)).toBe(1);
     const other = new Driver(url.path, { timeout: 1 });
     other.exec('BEGIN IMMEDIATE');
     const waiting = lane.run(synchronous, 'durable');

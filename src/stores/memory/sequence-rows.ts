@@ -53,6 +53,9 @@ export class SequenceMapRows implements SequenceRows {
   lowestOpen(stream: string): SpanRow | undefined {
     return this.#streams.get(stream)?.open.values().next().value;
   }
+  openNumbers(stream: string): number {
+    return [...(this.#streams.get(stream)?.open.values() ?? [])].reduce((sum, { count }) => sum + count, 0);
+  }
   *spansFrom(stream: string, from: number): Iterable<SpanRow> {
     const spans = this.#streams.get(stream)?.spans ?? [];
     const start = indexOf(spans, from);

@@ -13,7 +13,6 @@ interface StreamColumns {
   seal: number;
   trimmed_before: number;
   watched_until: number;
-  open: number;
   gaps: number;
   moved: number;
   manual: number;
@@ -42,9 +41,9 @@ export class SqlSequenceRows implements SequenceRows {
     return this.#find(name)?.row;
   }
   saveStream(row: StreamRow): void {
-    const { name, next, seal, trimmedBefore, watchedUntil, open, gaps, moved, manual } = row;
+    const { name, next, seal, trimmedBefore, watchedUntil, gaps, moved, manual } = row;
     const known = this.#find(name);
-    const values = [next, seal, trimmedBefore, watchedUntil, open, gaps, moved, manual];
+    const values = [next, seal, trimmedBefore, watchedUntil, gaps, moved, manual];
     if (known) {
       this.#sql.saveStream.run(...values, known.id);
       return;
@@ -67,6 +66,9 @@ export class SqlSequenceRows implements SequenceRows {
   }
   lowestOpen(stream: string): SpanRow | undefined {
     return decoded(stream, this.#sql.lowestOpen.get(this.#id(stream)));
+  }
+  openNumbers(stream: string): number {
+    return this.#sql.openNumbers.get(this.#id(stream)) as number;
   }
   *spansFrom(stream: string, from: number): Iterable<SpanRow> {
     const first = this.spanAt(stream, from)?.first ?? from;
@@ -148,11 +150,11 @@ export class SqlSequenceRows implements SequenceRows {
     return columns && this.#meet(columns);
   }
   #meet(columns: StreamColumns): { readonly id: number; readonly row: StreamRow } {
-    const { id, name, next, seal, open, gaps, moved, manual } = columns;
+    const { id, name, next, seal, gaps, moved, manual } = columns;
     const known = this.#met.get(name);
     if (known) return known;
     const times = { trimmedBefore: columns.trimmed_before, watchedUntil: columns.watched_until };
-    const met = { id, row: { name, next, seal, ...times, open, gaps, moved, manual } };
+    const met = { id, row: { name, next, seal, ...times, gaps, moved, manual } };
     this.#met.set(name, met);
     return met;
   }

@@ -18,7 +18,6 @@ CREATE TABLE stream (
   seal INTEGER NOT NULL,
   trimmed_before INTEGER NOT NULL,
   watched_until INTEGER NOT NULL,
-  open INTEGER NOT NULL,
   gaps INTEGER NOT NULL,
   moved INTEGER NOT NULL,
   manual INTEGER NOT NULL,
@@ -54,7 +53,7 @@ CREATE TABLE span (
 ) WITHOUT ROWID;
 
 CREATE UNIQUE INDEX span_by_operation ON span (stream, operation_id) WHERE moved_from IS NULL;
-CREATE INDEX span_open ON span (stream, first, due_at) WHERE state < 2;
+CREATE INDEX span_open ON span (stream, first, due_at, count) WHERE state < 2;
 CREATE INDEX span_gap ON span (stream, first, due_at) WHERE state = 3;
 CREATE INDEX span_gap_due ON span (stream, first, due_at) WHERE state = 3 AND due_at IS NOT NULL;
 CREATE INDEX span_manual ON span (stream, first) WHERE is_manual = 1;

@@ -20,6 +20,7 @@ export class SequenceStatements {
   readonly spanAt: Spans;
   readonly byOperation: Spans;
   readonly lowestOpen: Spans;
+  readonly openNumbers: Statement;
   readonly spansFrom: Spans;
   readonly shownFrom: Statement<unknown[], ShownColumns>;
   readonly due: NamedSpans;
@@ -50,11 +51,11 @@ export class SequenceStatements {
     const isDue = 'p.state < 2 AND p.due_at <= @now';
     this.stream = plain('SELECT * FROM stream WHERE ns = ? AND name = ?');
     this.addStream = plain(
-      `INSERT INTO stream (ns, name, next, seal, trimmed_before, watched_until, open, gaps, moved, manual)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO stream (ns, name, next, seal, trimmed_before, watched_until, gaps, moved, manual)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.saveStream = plain(
-      `UPDATE stream SET next = ?, seal = ?, trimmed_before = ?, watched_until = ?, open = ?, gaps = ?, moved = ?, manual = ?
+      `UPDATE stream SET next = ?, seal = ?, trimmed_before = ?, watched_until = ?, gaps = ?, moved = ?, manual = ?
        WHERE id = ?`,
     );
     this.streams = plain('SELECT * FROM stream WHERE ns = ? AND name > ? ORDER BY name LIMIT ?');
@@ -66,6 +67,9 @@ export class SequenceStatements {
     this.lowestOpen = spans(
       `SELECT ${SPAN_COLUMNS} FROM span INDEXED BY span_open WHERE stream = ? AND state < 2 ORDER BY first LIMIT 1`,
     );
+    this.openNumbers = plain(
+      'SELECT coalesce(sum(count), 0) FROM span INDEXED BY span_open WHERE stream = ? AND state < 2',
+    ).pluck();
     this.spansFrom = spans(`SELECT ${SPAN_COLUMNS} FROM span WHERE stream = ? AND first >= ? ORDER BY first`);
     this.shownFrom = db
       .prepare<unknown[], ShownColumns>(

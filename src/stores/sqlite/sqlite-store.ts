@@ -157,7 +157,7 @@ export class SqliteStore implements port.Store {
   async info(): Promise<port.StoreInfo> {
     const { db, path, checkpointer } = this.#file;
     return this.#look(() => {
-      const synchronous = db.pragma('synchronous', { simple: true }) === 1 ? 'normal' : 'full';
+      const synchronous = this.#file.sql.openedSynchronous === 1 ? 'normal' : 'full';
       const survives = synchronous === 'full' ? 'a power cut' : 'a crash; a power cut may lose the last writes';
       const capabilities: port.Capabilities = {
         minTtlMs: 100,

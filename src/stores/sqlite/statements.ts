@@ -54,12 +54,16 @@ export class Statements {
   readonly addSpace: Statement;
   readonly saveSpace: Statement;
 
+  /** `PRAGMA synchronous` as the file was opened. */
+  readonly openedSynchronous: number;
   readonly #db: Database;
+  #isDurable = false;
   readonly #byNames: Get[] = [];
   readonly #byOtherNames: Get[] = [];
 
   constructor(db: Database) {
     this.#db = db;
+    this.openedSynchronous = db.pragma('synchronous', { simple: true }) as number;
     const plain = (sql: string): Statement => db.prepare(sql);
     const rows = (sql: string): Get => db.prepare<unknown[], LeaseColumns>(sql).raw();
     const columns = prefixed('j');
@@ -168,14 +172,12 @@ export class Statements {
     );
   }
 
-  /** From here on a commit waits for the disk; the answer puts it back as it was. Not inside a transaction. */
-  beDurable(): () => void {
-    const was = this.#db.pragma('synchronous', { simple: true }) as number;
-    if (was >= FULL) return () => undefined;
-    this.#db.pragma(`synchronous = ${FULL}`);
-    return () => {
-      this.#db.pragma(`synchronous = ${was}`);
-    };
+  /** From here on a commit waits for the disk, or does so only as the file was opened. Not inside a transaction. Streams
+   *  write one after the other, so most of the time it is so already. */
+  setDurable(isDurable: boolean): void {
+    if (isDurable === this.#isDurable || this.openedSynchronous >= FULL) return;
+    this.#db.pragma(`synchronous = ${isDurable ? FULL : this.openedSynchronous}`);
+    this.#isDurable = isDurable;
   }
 
   /** Rows whose first name is one of `count` names. Prepared once per count. */

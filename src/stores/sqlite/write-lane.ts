@@ -65,17 +65,8 @@ export class WriteLane {
   }
 
   #try<T>(act: () => T, how: How): T | typeof BUSY {
-    if (how === 'plain') return this.#attempt(act);
-    const undo = this.#sql.beDurable();
     try {
-      return this.#attempt(act);
-    } finally {
-      undo();
-    }
-  }
-
-  #attempt<T>(act: () => T): T | typeof BUSY {
-    try {
+      this.#sql.setDurable(how === 'durable');
       this.#sql.begin.run();
     } catch (error) {
       if (isBusy(error)) return BUSY;

@@ -45,7 +45,7 @@ export function lease(step: SequenceStep, request: LeaseNumbers): LeaseNumbersRe
   const known = step.rows.byOperation(request.stream, request.operationId);
   if (known) return answerKnown(step, request, known);
   const stream = step.rows.stream(request.stream) ?? newStream(request.stream);
-  refuseWhenFull(stream, request.count);
+  refuseWhenFull(step, stream, request.count);
   const epoch = drawEpoch(step); // before numbers are taken: a counter at its end refuses and leaves no hole
   const first = reserve(stream, request.count);
   const { operationId, kind, count, owner, ttlMs } = request;
@@ -71,12 +71,17 @@ export function lease(step: SequenceStep, request: LeaseNumbers): LeaseNumbersRe
 }
 
 /** S18: somebody leases and never commits. What is open is what every look at the watermark and every recovery pays for. */
-function refuseWhenFull(stream: StreamRow, count: number): void {
-  if (stream.open + count <= LIMITS.openNumbersPerStream) return;
+function refuseWhenFull(step: SequenceStep, stream: StreamRow, count: number): void {
+  const most = LIMITS.openNumbersPerStream;
+  if (stream.next + count <= most) return;
+  const lowest = step.rows.lowestOpen(stream.name)?.first ?? stream.next;
+  if (stream.next - lowest + count <= most) return; // however many of these are open
+  const open = step.rows.openNumbers(stream.name);
+  if (open + count <= most) return;
   throw new LeaseError(
     'RATE_LIMITED',
-    `${stream.open} numbers of ${stream.name} are open, at most ${LIMITS.openNumbersPerStream}: commit or release some`,
-    { details: { open: stream.open } },
+    `${open} numbers of ${stream.name} are open, at most ${most}: commit or release some`,
+    { details: { open } },
   );
 }
 

@@ -18,7 +18,7 @@ export function watermarkOf(stream: StreamRow, lowestOpen: SpanRow | undefined):
 }
 
 export function headOf(step: SequenceStep, stream: StreamRow): Omit<StreamHead, keyof Reply> {
-  const lowest = stream.open === 0 ? undefined : step.rows.lowestOpen(stream.name);
+  const lowest = step.rows.lowestOpen(stream.name);
   return {
     watermark: watermarkOf(stream, lowest),
     seal: stream.seal,
@@ -123,7 +123,7 @@ export function figuresOf(step: SequenceStep, stream: StreamRow): StreamFigures 
   return {
     name: stream.name,
     leased: stream.next - 1,
-    open: stream.open,
+    open: oldestOpen ? step.rows.openNumbers(stream.name) : 0,
     watermark,
     seal: stream.seal,
     trimmedBefore: stream.trimmedBefore,

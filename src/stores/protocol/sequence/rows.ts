@@ -17,8 +17,7 @@ export interface StreamRow {
   /** Until when a change is worth a wake-up. */
   watchedUntil: number;
   /** Counted as they change, so that no figure is a scan. All count numbers, not spans; `gaps` those without an operation
-   *  elsewhere. */
-  open: number;
+   *  elsewhere. What is open is not counted here: it changes with every commit, and a commit would pay for it. */
   gaps: number;
   moved: number;
   manual: number;
@@ -91,6 +90,8 @@ export interface SequenceRows {
   /** The span the operation was leased with: never one that a move made. */
   byOperation(stream: string, operationId: string): SpanRow | undefined;
   lowestOpen(stream: string): SpanRow | undefined;
+  /** How many numbers are open, from the index of open spans. */
+  openNumbers(stream: string): number;
   /** Spans from the one that has `from` on, in order, one after the other as they are asked for. */
   spansFrom(stream: string, from: number): Iterable<SpanRow>;
   /** The same for reading: nothing is changed by it. */

@@ -13,7 +13,7 @@ export function drawEpoch(step: SequenceStep): number {
 }
 
 export function newStream(name: string): StreamRow {
-  return { name, next: 1, seal: 0, trimmedBefore: 1, watchedUntil: 0, open: 0, gaps: 0, moved: 0, manual: 0 };
+  return { name, next: 1, seal: 0, trimmedBefore: 1, watchedUntil: 0, gaps: 0, moved: 0, manual: 0 };
 }
 
 /** Reserves the next `count` numbers. */
@@ -28,7 +28,6 @@ export function reserve(stream: StreamRow, count: number): number {
 function tally(stream: StreamRow, row: SpanRow, sign: 1 | -1): void {
   if (row.trimmedAt !== undefined) return;
   const numbers = sign * row.count;
-  if (isOpen(row)) stream.open += numbers;
   if (row.state === 'gap' && row.movedTo === undefined) stream.gaps += numbers;
   if (row.state === 'moved') stream.moved += numbers;
   if (row.isManual) stream.manual += numbers;
@@ -42,12 +41,14 @@ export function addCounted(step: SequenceStep, stream: StreamRow, row: SpanRow):
 
 /** Changes the row and the stream's counters with it. */
 export function become(step: SequenceStep, stream: StreamRow, row: SpanRow, change: (row: SpanRow) => void): void {
+  const { gaps, moved, manual } = stream;
   tally(stream, row, -1);
   change(row);
   trimLate(step, stream, row);
   tally(stream, row, 1);
   step.rows.saveSpan(row);
-  step.rows.saveStream(stream);
+  const isCounted = stream.gaps !== gaps || stream.moved !== moved || stream.manual !== manual;
+  if (isCounted) step.rows.saveStream(stream);
 }
 
 /** What trimming passed over, because somebody still had to deal with it, goes when that is done. */
