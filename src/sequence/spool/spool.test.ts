@@ -200,7 +200,12 @@ describe('V7: a store that is away', () => {
     writeFileSync(join(folder, leftByDead()), bytes);
     const again = await connect(store, { clock, services: 'off' });
     again.sequence('orders', { spool: folder });
-    await passing(Promise.resolve(), () => readdirSync(folder).includes('refused.jsonl'));
+    await passing(
+      Promise.resolve(),
+      () =>
+        readdirSync(folder).includes('refused.jsonl') &&
+        readFileSync(join(folder, 'refused.jsonl'), 'utf8').endsWith('\n'),
+    );
     expect(JSON.parse(readFileSync(join(folder, 'refused.jsonl'), 'utf8'))).toMatchObject({
       operationId: 'a',
       operations: ['other'],
