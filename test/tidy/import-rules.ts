@@ -34,8 +34,8 @@ const importRules: readonly ImportRule[] = [
     mayImport: [...core, 'stores/batching.ts', 'stores/protocol'],
     packages: ['better-sqlite3'],
   },
-  { where: 'stores/postgres', mayImport: [...core, 'stores/batching.ts'], packages: ['pg'] },
-  { where: 'stores/redis', mayImport: [...core, 'stores/batching.ts'], packages: ['redis', 'ioredis'] },
+  { where: 'stores/postgres', mayImport: [...core, 'stores/batching.ts', 'stores/protocol'], packages: ['pg'] },
+  { where: 'stores/redis', mayImport: [...core, 'stores/batching.ts', 'stores/protocol'], packages: ['redis', 'ioredis'] },
 
   { where: 'manager', mayImport: [...core, 'stores/batching.ts'] },
   { where: 'sequence', mayImport: [...core, 'manager'] },
