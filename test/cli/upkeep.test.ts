@@ -178,10 +178,10 @@ describe('C7: migrate, sweep, whoami', () => {
   test('migrate on an empty file names what it lacks', async () => {
     writeFileSync(site.file, '');
     expect((await site.run('ls')).err).toBe(
-      `holdfast: ${site.file} lacks 001-journal: run \`holdfast migrate\` first\n`,
+      `holdfast: ${site.file} lacks 001-journal, 002-tail: run \`holdfast migrate\` first\n`,
     );
-    expect((await site.run('migrate', '--dry-run')).out).toBe('to be applied: 001-journal\n');
-    expect((await site.run('migrate')).out).toBe('applied: 001-journal\n');
+    expect((await site.run('migrate', '--dry-run')).out).toBe('to be applied: 001-journal, 002-tail\n');
+    expect((await site.run('migrate')).out).toBe('applied: 001-journal, 002-tail\n');
     expect((await site.run('ls')).code).toBe(0);
   });
 

@@ -75,7 +75,7 @@ describe('what is in the file', () => {
       message: expect.stringContaining('001-journal') as string,
     });
     const store = await openSqlite(`sqlite:${file}`, { clock });
-    expect((await store.migrate()).applied).toEqual(['001-journal']);
+    expect((await store.migrate()).applied).toEqual(['001-journal', '002-tail']);
     await store.close();
   });
 });

@@ -134,7 +134,7 @@ export class SqliteStore implements port.Store {
   }
   async list(filter: ListFilter): Promise<port.Listed> {
     checkLimit(filter.limit);
-    return this.#look(({ now, space }) => this.#file.listing.page(space.id, now, filter));
+    return this.#look(({ now, space }) => this.#file.listing.page(space, now, filter));
   }
   async show(resource: string, historyLimit: number): Promise<port.Shown> {
     if (historyLimit !== 0) checkLimit(historyLimit);
@@ -183,7 +183,7 @@ export class SqliteStore implements port.Store {
     await this.#file.close();
   }
 
-  async #items<Q extends object, R>(
+  #items<Q extends object, R>(
     requests: readonly Q[],
     act: (step: FileStep, request: Q) => R,
   ): Promise<port.Answers<R>> {
