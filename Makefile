@@ -60,7 +60,7 @@ simulate: $(READY) ## the code that ships in 2,000 virtual worlds (SEED=n tells 
 run: build ## the takeover: two processes, the holder killed, the other goes on
 	@$(TIMED) node examples/takeover.mjs
 
-bench: build ## measure against bare baselines (ONLY=sqlite, manager or command)
+bench: build ## measure against bare baselines (ONLY=sqlite, postgres, redis, manager or command)
 	@$(TIMED) node bench/run.mjs
 
 format: $(READY) ## put the layout right

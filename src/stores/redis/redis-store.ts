@@ -172,7 +172,7 @@ export class RedisStore implements port.Store {
       minTtlMs: 100,
       clockGrainMs: 1,
       push: true,
-      guards: ['redis'],
+      guards: ['guardedScript'],
       roundTrips: 1,
       durability: typeof durability === 'string' ? durability : 'unknown',
     };

@@ -155,7 +155,7 @@ export class SqliteStore implements port.Store {
         minTtlMs: 100,
         clockGrainMs: 1,
         push: true,
-        guards: [],
+        guards: ['guardSqlite'],
         roundTrips: 1,
         durability: `survives ${survives}`,
       };
