@@ -63,7 +63,7 @@ run: build ## the takeover: two processes, the holder killed, the other goes on
 demo-sequence: build ## writers and readers of one stream, some killed: the replays are the same
 	@$(TIMED) node examples/demo-sequence.mjs
 
-bench: build ## measure against bare baselines (ONLY=sqlite, manager or command)
+bench: build ## measure against bare baselines (ONLY=sqlite, postgres, redis, manager or command)
 	@$(TIMED) node bench/run.mjs
 
 format: $(READY) ## put the layout right

@@ -20,10 +20,10 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** A row of the report. `ratio` is compared with `target`; `atMost` says in which direction. */
+/** A row of the report. `ratio` is compared with `target` (null: nothing is asked); `atMost` says in which direction. */
 export function row({ name, store, concurrency, ours, baseline, baselineName, unit, ratio, target, atMost = false }) {
   const rounded = (value) => (value === null ? null : Number(value.toPrecision(4)));
-  const met = atMost ? ratio <= target : ratio >= target;
+  const met = target === null || (atMost ? ratio <= target : ratio >= target);
   return {
     name,
     store,
@@ -33,9 +33,38 @@ export function row({ name, store, concurrency, ours, baseline, baselineName, un
     baselineName,
     unit,
     ratio: rounded(ratio),
-    target: `${atMost ? '<=' : '>='} ${target}`,
+    target: target === null ? '-' : `${atMost ? '<=' : '>='} ${target}`,
     met,
   };
+}
+
+/** A figure that stands beside the others: nothing is asked of it. */
+export function shown({ name, store, concurrency, figures, unit }) {
+  const text = figures
+    .map((value) => (typeof value === 'number' ? String(Number(value.toPrecision(4))) : value))
+    .join('; ');
+  return {
+    name,
+    store,
+    concurrency,
+    ours: text,
+    baseline: null,
+    baselineName: '',
+    unit,
+    ratio: '-',
+    target: '-',
+    met: true,
+  };
+}
+
+/** Collects rows and says each as soon as it is there: a run of several minutes that fails late has still told something. */
+export function collect(say) {
+  const rows = [];
+  const add = (more) => {
+    for (const one of more) say(`${one.name}, ${one.concurrency} at once: ${one.ours} ${one.unit}, ratio ${one.ratio}`);
+    rows.push(...more);
+  };
+  return { rows, add };
 }
 
 export function table(rows) {
@@ -49,7 +78,7 @@ export function table(rows) {
     one.unit,
     String(one.ratio),
     one.target,
-    one.met ? 'yes' : 'NO',
+    one.target === '-' ? '-' : one.met ? 'yes' : 'NO',
   ]);
   const widths = head.map((title, i) => Math.max(title.length, ...cells.map((line) => line[i].length)));
   const line = (texts) => `| ${texts.map((text, i) => text.padEnd(widths[i])).join(' | ')} |`;

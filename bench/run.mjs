@@ -1,13 +1,22 @@
-// make bench (ONLY=sqlite, ONLY=manager, ONLY=command): runs the benchmarks, prints a table and writes bench/results.json.
+// make bench (ONLY=sqlite, postgres, redis, manager or command): runs the benchmarks, prints a table and writes
+// bench/results.json.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { benchCommand } from './command.mjs';
 import { benchManager } from './manager.mjs';
 import { table } from './measure.mjs';
+import { benchPostgres } from './postgres.mjs';
+import { benchRedis } from './redis.mjs';
 import { benchSqlite } from './sqlite.mjs';
 
-const BENCHES = { sqlite: benchSqlite, manager: benchManager, command: benchCommand };
+const BENCHES = {
+  sqlite: benchSqlite,
+  postgres: benchPostgres,
+  redis: benchRedis,
+  manager: benchManager,
+  command: benchCommand,
+};
 const only = process.env.ONLY;
 if (only && !Object.hasOwn(BENCHES, only)) {
   console.error(`ONLY=${only} is not a benchmark: known are ${Object.keys(BENCHES).join(', ')}`);

@@ -92,8 +92,8 @@ async function leaseAndCommit(bench, bare) {
 /** Written straight into the tables: leasing a million one by one would take minutes and measure nothing. */
 function fill(bench, count) {
   const db = new Driver(bench.path);
-  db.prepare("INSERT OR IGNORE INTO namespace SELECT 1, 'default', 0, 1, 0, 0, '{}', 1, 0, 0").run();
-  const ns = db.prepare("SELECT id FROM namespace WHERE name = 'default'").pluck().get();
+  db.prepare("INSERT OR IGNORE INTO space SELECT 1, 'default', 0, 1, 0, 0, '{}', 1, 0, 0, 0").run();
+  const ns = db.prepare("SELECT id FROM space WHERE name = 'default'").pluck().get();
   db.prepare('INSERT INTO stream VALUES (1, ?, ?, ?, 0, 1, 0, 0, 0, 0)').run(ns, 's', count + 1);
   db.prepare(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)

@@ -55,7 +55,7 @@ fi
 
 # The servers of the tests: command:package. Debian would start them as services, which nobody here wants.
 wanted=()
-for server in postgres:postgresql redis-server:redis-server pgbouncer:pgbouncer; do
+for server in postgres:postgresql redis-server:redis-server pgbouncer:pgbouncer openssl:openssl; do
   command="${server%%:*}"
   case ",${HOLDFAST_SKIP:-}," in *",${command%-server},"*) say "without $command: HOLDFAST_SKIP"; continue ;; esac
   command -v "$command" >/dev/null || compgen -G "/usr/lib/postgresql/*/bin/$command" >/dev/null || wanted+=("${server##*:}")

@@ -5,6 +5,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { managerSite, watched } from '../test/support/manager-site.js';
 import { settled } from '../test/support/service-site.js';
 import { connect, type ConnectOptions } from './connect.js';
+import { LeaseError } from './domain/errors.js';
+import type { StoreListener } from './stores/store.js';
 import { MemoryStore } from './stores/memory/memory-store.js';
 import { FakeClock } from './testing/fake-clock.js';
 import { FaultyStore } from './testing/faulty-store.js';
@@ -95,6 +97,24 @@ describe('options of connect: what each takes', () => {
     await site.leases.acquire('y');
     await site.leases.shutdown();
     expect(lines).toEqual(expect.arrayContaining(['a listener of events failed', 'shutdown: x is released']));
+  });
+
+  test('S19: logger: told when wake-ups are not heard, once, and when they are again', async () => {
+    const lines: string[] = [];
+    const note = (_: object, message: string): void => void lines.push(message);
+    const store = new MemoryStore({ clock: new FakeClock() });
+    const subscribe = vi.spyOn(store, 'subscribe');
+    const leases = await connect(store, { ...QUIET, logger: { debug: note, info: note, warn: note, error: note } });
+    const tell = (say: (listener: StoreListener) => void): void => {
+      for (const [listener] of subscribe.mock.calls) say(listener);
+    };
+    tell((listener) => listener.up?.());
+    for (let times = 0; times < 2; times += 1) {
+      tell((listener) => listener.down?.(new LeaseError('STORE_UNAVAILABLE', 'gone')));
+    }
+    tell((listener) => listener.up?.());
+    expect(lines).toEqual(['wake-ups are not heard: waiting polls until they are', 'wake-ups are heard again']);
+    await leases.shutdown();
   });
 
   test('clock: time, timers, randomness and ids all come from it', async () => {

@@ -14,6 +14,7 @@ import type { Observer } from './manager/observer.js';
 import { parseWait, type Defaults } from './manager/plan.js';
 import { answerWithin } from './manager/store-link.js';
 import { EventBus } from './observe/event-bus.js';
+import { hintLog } from './observe/hint-log.js';
 import { checkLogger, silentLogger, type Logger } from './observe/logger.js';
 import type { Metrics } from './observe/metrics.js';
 import { noMetrics } from './observe/no-metrics.js';
@@ -90,7 +91,12 @@ async function assemble(store: Store, given: GivenDefaults, around: Around): Pro
     const onLag = (ms: number): void => metrics.loopLag(ms);
     services = startServices({ store, owner: given.owner, clock, logger, settings: known.settings, onLag });
   }
-  return new Holdfast({ manager, bus, logger, services, close: async () => (closes ? store.close() : undefined) });
+  const unsubscribe = store.subscribe(hintLog(logger));
+  const close = async (): Promise<void> => {
+    unsubscribe();
+    if (closes) await store.close();
+  };
+  return new Holdfast({ manager, bus, logger, services, close });
 }
 
 async function metricsIn(registry: unknown): Promise<Metrics> {
@@ -105,6 +111,7 @@ function observerOf(bus: EventBus, metrics: Metrics, adaptive: AdaptiveTtl): Obs
     acquisition: (result, waitMs) => metrics.acquisition(result, waitMs),
     renewals: (result, count) => metrics.renewals(result, count),
     conflict: () => metrics.conflict(),
+    guardRejection: (guard) => metrics.guardRejection(guard),
     held: (count) => metrics.held(count),
     holdEnded: (parts, heldMs) => {
       adaptive.observe(parts[0]?.name ?? '', heldMs);

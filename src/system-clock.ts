@@ -21,6 +21,7 @@ function monotonic(): number {
 }
 
 function after(ms: number, fn: () => void, keepAlive = false): TimerHandle {
+  if (ms >= 0 && ms <= LONGEST_TIMEOUT_MS) return new Timer(fn, ms, keepAlive);
   let timer: NodeJS.Timeout;
   const wait = (left: number): void => {
     const piece = Math.min(left, LONGEST_TIMEOUT_MS);
@@ -29,6 +30,20 @@ function after(ms: number, fn: () => void, keepAlive = false): TimerHandle {
   };
   wait(Math.max(0, Math.ceil(ms)));
   return { cancel: () => clearTimeout(timer) };
+}
+
+/** Nearly all: set and cancelled with every call of the store, so it makes no closures. */
+class Timer implements TimerHandle {
+  readonly #timeout: NodeJS.Timeout;
+
+  constructor(fn: () => void, ms: number, keepAlive: boolean) {
+    this.#timeout = setTimeout(fn, Math.ceil(ms));
+    if (!keepAlive) this.#timeout.unref();
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timeout);
+  }
 }
 
 let machineName: string | undefined;

@@ -1,4 +1,5 @@
 // The lease as readers see it, and the public record.
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { exclusive, leaseRow, ticketRow } from '../../test/support/domain-values.js';
 import { isoTime, leaseAt, toRecord } from './lease.js';
@@ -72,4 +73,18 @@ test('A10: what is known of an ended lease is there', () => {
 
 test('times are written in UTC with milliseconds', () => {
   expect(isoTime(Date.UTC(2026, 0, 2, 3, 4, 5, 6))).toBe('2026-01-02T03:04:05.006Z');
+});
+
+describe('isoTime', () => {
+  test('is what Date says, for every time a store can have', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -1, max: 8.64e15 }), fc.nat(70_000), (ms, later) => {
+        for (const at of [ms, Math.min(ms + later, 8.64e15)]) expect(isoTime(at)).toBe(new Date(at).toISOString());
+      }),
+    );
+    for (const at of [0, 59_999, 60_000, 253_402_300_799_999, 253_402_300_800_000, 1_794_748_366_816, 0.5]) {
+      expect(isoTime(at)).toBe(new Date(at).toISOString());
+    }
+    for (const bad of [NaN, Infinity, 8.64e15 + 1]) expect(() => isoTime(bad)).toThrow(RangeError);
+  });
 });

@@ -146,6 +146,19 @@ export function toRecord(lease: Lease): LeaseRecord {
   return record;
 }
 
+const MINUTE_MS = 60_000;
+/** The last time a Date can have. */
+const LAST_TIME_MS = 8.64e15;
+/** The text of the minute that was asked for last: times of one lease lie close together, and a record has four. */
+let lastMinute = { minute: NaN, text: '' };
+
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
+  if (!Number.isSafeInteger(ms) || ms < 0 || ms > LAST_TIME_MS) return new Date(ms).toISOString();
+  const minute = Math.floor(ms / MINUTE_MS);
+  if (minute !== lastMinute.minute) {
+    lastMinute = { minute, text: new Date(minute * MINUTE_MS).toISOString().slice(0, -'00.000Z'.length) };
+  }
+  const rest = 1_00_000 + (ms - minute * MINUTE_MS); // a leading digit keeps the zeros
+  const digits = String(rest);
+  return `${lastMinute.text}${digits.slice(1, 3)}.${digits.slice(3)}Z`;
 }

@@ -106,6 +106,15 @@ export class Announcer {
     });
   }
 
+  /** A guard refused a write of this lease. Only a newer epoch makes it a conflict: the holder may just have been late. */
+  guardRejected(lease: Lease, guard: string, error: LeaseError): void {
+    this.observer.guardRejection?.(guard);
+    if (error.code !== 'STALE_EPOCH') return;
+    this.observer.conflict();
+    const { current, attempted } = error.details;
+    this.#say('guard.rejected', lease, { reason: error.code, data: { guard, current, attempted } });
+  }
+
   holdEnded(lease: Lease, heldMs: number): void {
     this.observer.holdEnded(lease.parts, heldMs);
   }

@@ -1,5 +1,6 @@
 // One change of a lease (delegate, resume, downgrade), asked again under one request id while its answer is unknown (S5,
-// S15). All copies are the same question, so whichever of them is answered first answers it, however late that is.
+// S15). All copies are the same question, so whichever of them is answered first answers it, however late that is. `pinned`
+// is no answer yet: a guarded transaction is still open, and the change is asked for again once there was time to end it (G1).
 import type { Clock } from '../domain/clock.js';
 import { LeaseError } from '../domain/errors.js';
 import type { ChangeRequest } from '../domain/requests.js';
@@ -34,23 +35,27 @@ export async function askUntilAnswered(
   const ask = async (): Promise<Answered> => {
     const sent = { sentAt: clock.monotonic(), sentWall: clock.wall() };
     const { result } = await link.change(request);
-    first ??= { result, sent };
+    const answer = { result, sent };
+    if (result.outcome === 'pinned') return first ?? answer;
+    first ??= answer;
     settle(first);
     return first;
   };
   for (let [attempt, pauseMs] = [1, asking.pauseMs]; ; attempt += 1, pauseMs *= 2) {
     try {
-      return await link.sentWithin(asking.timeoutMs, request.kind, request, Promise.race([ask(), anyAnswer]));
+      const asked = Promise.race([ask(), anyAnswer]);
+      const answer = await link.sentWithin(asking.timeoutMs, request.kind, request, asked);
+      if (answer.result.outcome !== 'pinned' || !asking.mayRetry(pauseMs, attempt)) return answer;
     } catch (error) {
       const isFinal = !(error instanceof LeaseError) || !error.retryable;
       if (isFinal || !asking.mayRetry(pauseMs, attempt)) throw error;
-      await Promise.race([anyAnswer, pause(clock, pauseMs)]);
-      if (first) return first;
     }
+    await Promise.race([anyAnswer, pause(clock, pauseMs)]);
+    if (first) return first;
   }
 }
 
-function pause(clock: Clock, ms: number): Promise<void> {
+export function pause(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => {
     clock.after(ms, resolve, true);
   });

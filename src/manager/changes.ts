@@ -11,14 +11,19 @@ import { LIMITS } from '../domain/limits.js';
 import type { ChangeRequest, EndRequest, RenewRequest } from '../domain/requests.js';
 import { backoffMs, checkTiming } from '../domain/trust-window.js';
 import type { EndResult } from '../stores/store.js';
-import { askUntilAnswered } from './ask-until-answered.js';
+import type { Answered } from '../stores/batching.js';
+import { askUntilAnswered, pause } from './ask-until-answered.js';
 import { writeDocument } from './delegation.js';
 import type { Released, Renewed } from './face.js';
 import type { Hold, Upgrading } from './held-lease.js';
 import type { LeaseManager } from './lease-manager.js';
 import { lostByAnswer } from './loss.js';
-import { nameOf } from './refusals.js';
+import { nameOf, pinned } from './refusals.js';
 import type { Renewals } from './renewals.js';
+
+/** How often a release looks whether the guarded transactions are over: soon at first, they are short. */
+const PINNED_PAUSE_MS = 2;
+const LONGEST_PINNED_PAUSE_MS = 50;
 
 export class Changes {
   readonly #manager: LeaseManager;
@@ -74,13 +79,23 @@ export class Changes {
     const request = { id: hold.id, epoch: hold.epoch, requestId: clock.randomText(), why: 'released' } as const;
     if (hold.upgrading) this.#endAlso(hold, hold.upgrading, request);
     try {
-      const asked = link.end(request);
-      const { result, now } = await link.sentWithin(hold.terms.requestTimeoutMs, 'release', request, asked);
+      const { result, now } = await this.#endUnpinned(hold, request);
       return this.#released(lease, result, now);
     } catch {
       const later = cleanups.end(request, lease.ttlMs, hold.terms.requestTimeoutMs);
       const answer = await link.within(hold.terms.requestTimeoutMs, 'release', later).catch(() => undefined);
       return answer ? this.#released(lease, answer, link.now()) : { outcome: 'unknown', record: toRecord(lease) };
+    }
+  }
+
+  /** G1: a guarded transaction of this lease is still open. It is waited for, as long as the lease may be trusted. */
+  async #endUnpinned(hold: Hold, request: EndRequest): Promise<Answered<EndResult>> {
+    const { clock, link } = this.#manager;
+    for (let pauseMs = PINNED_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PINNED_PAUSE_MS)) {
+      const asked = link.end(request);
+      const answer = await link.sentWithin(hold.terms.requestTimeoutMs, 'release', request, asked);
+      if (answer.result.outcome !== 'pinned' || clock.monotonic() + pauseMs >= hold.deadline) return answer;
+      await pause(clock, pauseMs);
     }
   }
 
@@ -127,9 +142,7 @@ export class Changes {
       mayRetry: (pauseMs) => clock.monotonic() + pauseMs < hold.deadline,
     });
     if (result.outcome === 'changed') return result.lease;
-    if (result.outcome === 'pinned') {
-      throw new LeaseError('STORE_UNAVAILABLE', `${nameOf(hold.parts)} is pinned by a guarded transaction: try again`);
-    }
+    if (result.outcome === 'pinned') throw pinned(hold.parts);
     const isOvertaken = request.epoch !== hold.epoch || hold.upgrading !== undefined;
     if (!isOvertaken) hold.lose(lostByAnswer(hold.lease, result));
     throw hold.lossReason ?? lostByAnswer(hold.lease, result);

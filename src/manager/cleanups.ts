@@ -56,13 +56,14 @@ export class Cleanups {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
         const answer = this.#link.end(request);
-        return (await this.#link.sentWithin(requestTimeoutMs, 'release', request, answer)).result;
+        const { result } = await this.#link.sentWithin(requestTimeoutMs, 'release', request, answer);
+        if (result.outcome !== 'pinned') return result; // pinned by a guarded transaction (G1): that ends
       } catch (error) {
-        const isFinal = error instanceof LeaseError && !error.retryable; // a closed store, say: it will not say another thing
-        if (isFinal || this.#clock.monotonic() + pause >= until) break;
-        if (!this.#isStopped) await this.#pause(pause);
-        if (this.#isStopped) break;
+        if (error instanceof LeaseError && !error.retryable) break; // a closed store, say: it will not say another thing
       }
+      if (this.#clock.monotonic() + pause >= until) break;
+      if (!this.#isStopped) await this.#pause(pause);
+      if (this.#isStopped) break;
     }
     this.leftToLapse += 1;
     return undefined;

@@ -17,11 +17,14 @@ import { isInDoubt, trustedUntil } from '../domain/trust-window.js';
 import type { Dated } from './agenda.js';
 import type { AcquireOptions, HeldLease, Released, Renewed, Wait } from './face.js';
 import { lostByDeadline, noLongerHeld, type StopCause } from './loss.js';
+import type { Origin } from './origin.js';
 import type { HoldTerms } from './plan.js';
 
 /** Who looks after a hold: the manager's parts, wired in lease-manager.ts. */
 export interface Keeper {
   readonly clock: Clock;
+  /** For guards (origin.ts). */
+  readonly origin?: Origin;
   lost(hold: Hold): void;
   left(hold: Hold): void;
   /** In doubt: ask the store now. */
@@ -194,6 +197,9 @@ export class Hold implements HeldLease, Dated {
 
   get lease(): Lease {
     return this.#lease;
+  }
+  get origin(): Origin | undefined {
+    return this.#keeper.origin;
   }
   get state(): 'held' | 'lost' | 'left' {
     return this.#state;

@@ -19,6 +19,7 @@ import { Hold, type Answer, type Keeper } from './held-lease.js';
 import type { Observer } from './observer.js';
 import { Holds } from './holds.js';
 import { lostByAnswer } from './loss.js';
+import type { Origin } from './origin.js';
 import { planOf, type Defaults, type HoldTerms, type Plan } from './plan.js';
 import { aborted, notInTime, toRefusal } from './refusals.js';
 import { Renewals } from './renewals.js';
@@ -143,6 +144,15 @@ export class LeaseManager implements Keeper {
   }
   checkOpen(): void {
     if (this.#isClosed) throw shuttingDown();
+  }
+
+  get origin(): Origin {
+    const { link, clock, announcer } = this;
+    return {
+      store: link.store,
+      clock,
+      rejected: (lease, guard, error) => announcer.guardRejected(lease, guard, error),
+    };
   }
 
   // ── keeper of the holds ─────────────────────────────────────────────────────────────────────────────────────────

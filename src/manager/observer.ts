@@ -13,8 +13,10 @@ export interface Observer {
   announce(facts: EventFacts): void;
   acquisition(result: AcquisitionResult, waitMs: number): void;
   renewals(result: RenewalResult, count: number): void;
-  /** A stale epoch was met by renew or release. */
+  /** A stale epoch was met by renew, release or a guard. */
   conflict(): void;
+  /** A guard refused a write. */
+  guardRejection?(guard: string): void;
   held(count: number): void;
   holdEnded(parts: readonly Part[], heldMs: number): void;
   storeCall(operation: string, result: 'ok' | 'error', ms: number): void;

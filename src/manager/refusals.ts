@@ -37,6 +37,15 @@ export function deadlocked(parts: readonly Part[], cycle: readonly WaitStep[]): 
   });
 }
 
+/** G1: a guarded transaction keeps the lease as it is until it ends. */
+export function pinned(parts: readonly Part[]): LeaseError {
+  return new LeaseError(
+    'STORE_UNAVAILABLE',
+    `${nameOf(parts)} is pinned by a guarded transaction that is still open: commit it or roll it back, then try again`,
+    { details: { pinned: true } },
+  );
+}
+
 /** Q4: waiting for a lease one holds oneself would never end. */
 export function heldBySelf(parts: readonly Part[], refusal: StoreRefusal): LeaseError {
   const text = `${nameOf(parts)} is held by the very lease this one is nested in: release it first, or ask for other parts`;

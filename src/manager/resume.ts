@@ -9,6 +9,7 @@ import { readDocument, type DelegatedLease } from './delegation.js';
 import type { HeldLease } from './face.js';
 import type { LeaseManager } from './lease-manager.js';
 import type { HoldTerms } from './plan.js';
+import { pinned } from './refusals.js';
 
 const ATTEMPTS = 3;
 
@@ -54,7 +55,7 @@ function termsFor({ defaults }: LeaseManager, { ttlMs, renew }: DelegatedLease):
 function refused(document: DelegatedLease, result: Exclude<ChangeResult, { outcome: 'changed' }>): LeaseError {
   const [name = 'the lease'] = document.resources;
   if (result.outcome === 'pinned') {
-    return new LeaseError('STORE_UNAVAILABLE', `${name} is pinned by a guarded transaction: try again`);
+    return pinned(document.resources.map((name) => ({ name, scope: 'node', mode: 'exclusive' })));
   }
   if (result.epoch !== undefined) {
     const details = { current: result.epoch, attempted: document.epoch };

@@ -25,6 +25,7 @@ describe('O2: per-process metrics', () => {
     metrics.renewals('success', 12);
     metrics.renewals('lost', 1);
     metrics.conflict();
+    metrics.guardRejection('fileGate');
     metrics.held(3);
     metrics.held(2);
     metrics.holdEnded(90_000);
@@ -42,6 +43,7 @@ describe('O2: per-process metrics', () => {
         'lease_renewals_total{result="lost"} 1',
         'lease_renewals_total{result="error"} 0',
         'lease_conflicts_total 1',
+        'guard_rejections_total{guard="fileGate"} 1',
         'active_leases{status="active"} 2',
         'lease_hold_seconds_sum 90',
         'store_operation_seconds_sum{operation="acquire",result="ok"} 0.003',

@@ -18,6 +18,8 @@ export interface Metrics {
   renewals(result: RenewalResult, count: number): void;
   /** A stale epoch was met by a renewal, a release or a guard. */
   conflict(): void;
+  /** A guard refused a write. */
+  guardRejection(guard: string): void;
   /** How many leases this manager holds now. */
   held(count: number): void;
   /** A lease is no longer held, `ms` after its grant. */
@@ -62,6 +64,7 @@ export async function openMetrics(registry: unknown): Promise<Metrics> {
     'lease_conflicts_total',
     'Stale epochs met by renewals, releases and guards; healthy is 0.',
   );
+  const rejections = counter('guard_rejections_total', 'Writes refused by a guard.', ['guard']);
   const active = gauge('active_leases', 'Leases held by this process.', ['status']);
   const holds = histogram('lease_hold_seconds', 'How long leases of this process were held.', HOLD_BUCKETS);
   const storeCalls = histogram('store_operation_seconds', 'Calls of the store.', STORE_BUCKETS, [
@@ -84,6 +87,7 @@ export async function openMetrics(registry: unknown): Promise<Metrics> {
     },
     renewals: (result, count) => renewals.inc({ result }, count),
     conflict: () => conflicts.inc(),
+    guardRejection: (guard) => rejections.inc({ guard }),
     held: (count) => {
       active.inc({ status: 'active' }, count - heldBefore);
       heldBefore = count;

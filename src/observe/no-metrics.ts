@@ -7,6 +7,7 @@ export const noMetrics: Metrics = Object.freeze({
   acquisition: nothing,
   renewals: nothing,
   conflict: nothing,
+  guardRejection: nothing,
   held: nothing,
   holdEnded: nothing,
   storeCall: nothing,

@@ -238,3 +238,23 @@ test('S4, S21: renewals in one batch are each written, whether they end alike or
   await store.close();
   await other.close();
 });
+
+test('S4, S21: in a batch renewed for one ttl, each lease keeps the later of its two ends', async () => {
+  const fake = new FakeClock();
+  const [store, other] = [await open(fake), await open(fake)];
+  const names = (of: string): string[][] => Array.from({ length: 16 }, (_, i) => [`${of}/${i}`]);
+  const long = await acquireMany(store, fake, names('long'), { ttlMs: 60_000 });
+  const short = await acquireMany(store, fake, names('short'), { ttlMs: 30_000 });
+  await fake.advance(1_000);
+  const mixed = long.flatMap((one, i) => [one, short[i] as Lease]);
+  const { now } = await store.renew(
+    mixed.map(({ id, epoch }, i) => ({ id, epoch, requestId: 'r', ttlMs: 30_000, callerWall: fake.wall() - i })),
+  );
+  const { items } = await other.get(mixed.map(({ id }) => id));
+  for (const [i, lease] of mixed.entries()) {
+    const expiresAt = Math.max(lease.expiresAt, now + 30_000);
+    expect(items[i]).toMatchObject({ id: lease.id, expiresAt, ttlMs: 30_000, renewals: 1, skewMs: -i || 0 });
+  }
+  await store.close();
+  await other.close();
+});

@@ -1,6 +1,6 @@
 // A process that holds a lease file open and does as it is told, one line at a time: node sqlite-child.mjs FILE OWNER
 // hold NAME TTL: take a lease. loop: acquire and release until killed. freeze: stop inside a write transaction.
-// wait NAME: queue for a lease and say when it was granted. close: end.
+// churn: acquire and release as fast as it goes, keeping one in twenty. wait NAME: queue for a lease and say when it was granted. close: end.
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import Driver from 'better-sqlite3';
@@ -61,6 +61,13 @@ const orders = {
       const { id, epoch } = result.lease;
       const [ended] = (await store.end([{ id, epoch, requestId: `r${i}`, why: 'released' }])).results;
       if (ended.outcome === 'released') say(`released ${id} ${epoch}`);
+    }
+  },
+  async churn() {
+    for (let i = 0; ; i += 1) {
+      const { id, epoch } = (await acquire(`churn/${i}`, 600_000)).lease;
+      say(`granted ${id} ${epoch}`);
+      if (i % 20 !== 0) await store.end([{ id, epoch, requestId: `r${i}`, why: 'released' }]);
     }
   },
   async freeze() {

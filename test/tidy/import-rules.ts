@@ -35,13 +35,17 @@ const importRules: readonly ImportRule[] = [
     mayImport: [...core, 'stores/batching.ts', 'stores/protocol'],
     packages: ['better-sqlite3'],
   },
-  { where: 'stores/postgres', mayImport: [...core, 'stores/batching.ts'], packages: ['pg'] },
-  { where: 'stores/redis', mayImport: [...core, 'stores/batching.ts'], packages: ['redis', 'ioredis'] },
+  { where: 'stores/postgres', mayImport: [...core, 'stores/batching.ts', 'stores/protocol'], packages: ['pg'] },
+  {
+    where: 'stores/redis',
+    mayImport: [...core, 'stores/batching.ts', 'stores/protocol'],
+    packages: ['redis', 'ioredis'],
+  },
 
   { where: 'manager', mayImport: [...core, 'stores/batching.ts'] },
   { where: 'sequence', mayImport: [...core, 'stores/batching.ts', 'manager'] },
   { where: 'files', mayImport: [...core, 'manager'] },
-  { where: 'guards', mayImport: [...core, 'manager'] },
+  { where: 'guards', mayImport: [...core, 'manager', 'system-clock.ts'], packages: ['better-sqlite3'] },
   { where: 'observe', mayImport: ['domain'], packages: ['pino', 'prom-client', '@opentelemetry/api'] },
   { where: 'services', mayImport: [...core, 'manager', 'sequence', 'observe'] },
 

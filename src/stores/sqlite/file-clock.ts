@@ -9,6 +9,7 @@ import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../domain/clock.js';
 import { liftedEpoch } from '../../domain/epoch.js';
+import { LOGGED_AT } from './granted-row.js';
 import { SPAN } from './schema.js';
 
 export interface Anchor {
@@ -63,18 +64,22 @@ export function nowBy(anchor: Anchor, clock: Clock): number {
   return Math.floor(anchor.wallBase + (clock.monotonic() - anchor.monotonicBase));
 }
 
-/** The highest `now` the file has seen: in its counters, and in rows that were renewed since the last log row. */
+/** The highest `now` the file has seen: in its counters, and in rows that were renewed since the last log row. Every row
+ *  must be indexed (tail.ts). */
 export function highestNow(db: Database): number {
-  const written = db.prepare('SELECT max(written_at) FROM namespace').pluck().get() as number | null;
+  const written = db.prepare('SELECT max(written_at) FROM space').pluck().get() as number | null;
   const logged = db
     .prepare(
-      `SELECT max(at) FROM (SELECT (SELECT at FROM journal WHERE row > n.id * ${SPAN} AND row < (n.id + 1) * ${SPAN}
-       AND type IS NOT NULL ORDER BY row DESC LIMIT 1) AS at FROM namespace n)`,
+      `SELECT max(at) FROM (SELECT (SELECT ${LOGGED_AT} FROM journal WHERE row > n.id * ${SPAN} AND row < (n.id + 1) * ${SPAN}
+       AND type IS NOT NULL ORDER BY row DESC LIMIT 1) AS at FROM space n)`,
     )
     .pluck()
     .get() as number | null;
   const touched = db
-    .prepare('SELECT max(max(acquired_at, coalesce(renewed_at, 0))) FROM journal WHERE state > 0')
+    .prepare(
+      `SELECT max(max(j.acquired_at, coalesce(j.renewed_at, 0))) FROM first_name n CROSS JOIN journal j ON j.row = n.row
+       WHERE j.state > 0`,
+    )
     .pluck()
     .get() as number | null;
   return Math.max(written ?? 0, logged ?? 0, touched ?? 0);

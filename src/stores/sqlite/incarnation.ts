@@ -7,6 +7,7 @@ import { freshAnchor, highestNow, nowBy, readAnchor, whyStale, writeAnchor, type
 import { SqlRows } from './sql-rows.js';
 import { allNamespaces, Spaces } from './spaces.js';
 import { Statements } from './statements.js';
+import { indexThrough } from './tail.js';
 import { isBusy } from './translate-error.js';
 
 /** The anchor to live by, or 'taken' when it is stale and somebody else has the file open. */
@@ -48,12 +49,13 @@ function beginIncarnation(db: Database, clock: Clock, path: string): Anchor {
       const old = readAnchor(db) as Anchor;
       const reason = whyStale(old, clock, path);
       if (reason === undefined) return old;
+      const sql = new Statements(db);
+      indexEverything(db, sql);
       const last = highestNow(db);
       const anchor = freshAnchor(clock, path, last);
       writeAnchor(db, anchor);
       const now = nowBy(anchor, clock);
       endLocalLeases(db, now, last);
-      const sql = new Statements(db);
       const spaces = new Spaces(sql);
       for (const name of allNamespaces(db)) {
         const space = spaces.load(name);
@@ -73,18 +75,25 @@ function beginIncarnation(db: Database, clock: Clock, path: string): Anchor {
     .immediate();
 }
 
+/** So that what follows finds whatever stands by its name. */
+function indexEverything(db: Database, sql: Statements): void {
+  const spaces = new Spaces(sql);
+  for (const name of allNamespaces(db)) {
+    const space = spaces.load(name);
+    if (space) indexThrough(sql, space, space.arrival);
+  }
+}
+
 /** S13: what processes of the old boot held is over as of now; what a server holds for others, alive by the old
  *  clock, begins its ttl again, for its holders' own clocks went on. */
 function endLocalLeases(db: Database, now: number, last: number): void {
-  const standing = 'UPDATE journal INDEXED BY journal_by_name';
+  const standing = 'WHERE row IN (SELECT row FROM first_name)';
   const isRemote = `coalesce(json_extract(more, '$.remote'), 0)`;
-  db.prepare(
-    `${standing} SET expires_at = ? + ttl_ms WHERE state > 0 AND state = 1 AND ${isRemote} AND expires_at > ?`,
-  ).run(now, last);
-  db.prepare(`${standing} SET expires_at = ? WHERE state > 0 AND state = 1 AND NOT ${isRemote} AND expires_at > ?`).run(
-    now,
-    now,
-  );
-  db.prepare(`${standing} SET expires_at = ? WHERE state > 0 AND state = 2 AND expires_at > ?`).run(now, now);
-  db.exec('DELETE FROM due; UPDATE namespace SET swept_to = 0');
+  const set = (expiresAt: string, which: string): void => {
+    db.prepare(`UPDATE journal SET expires_at = ${expiresAt} ${standing} AND ${which}`).run({ now, last });
+  };
+  set('@now + ttl_ms', `state = 1 AND ${isRemote} AND expires_at > @last`);
+  set('@now', `state = 1 AND NOT ${isRemote} AND expires_at > @now`);
+  set('@now', 'state = 2 AND expires_at > @now');
+  db.exec('DELETE FROM due; UPDATE space SET swept_to = 0');
 }

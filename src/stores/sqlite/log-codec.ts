@@ -3,6 +3,7 @@
 import type { LogRow, StoredType } from '../../domain/events.js';
 import type { LeaseStatus } from '../../domain/expiry.js';
 import type { LogEntry } from '../protocol/rows.js';
+import { grantedFacts } from './granted-row.js';
 
 /** The number of a type in the file: add, never change. The compiler asks for every type there is. */
 const NUMBERS: Readonly<Record<StoredType, number>> = {
@@ -49,18 +50,21 @@ interface More {
   resources?: readonly string[] | undefined;
 }
 
-export const LOG_COLUMNS = 'row, name, owner, epoch, type, at, wall_at, id, more, data';
+export const LOG_COLUMNS = 'row, name, owner, epoch, type, at, wall_at, id, more, data, status, acquired_at, ttl_ms';
 export type LogColumns = [
   row: number,
   name: string | null,
   owner: string | null,
   epoch: number | null,
   type: number,
-  at: number,
+  at: number | null,
   wallAt: number,
   lease: string | null,
   more: string | null,
-  data: string,
+  data: string | null,
+  status: number | null,
+  acquiredAt: number | null,
+  ttlMs: number | null,
 ];
 
 export function encodeType(type: StoredType): number {
@@ -81,14 +85,15 @@ export function encodeLogMore(entry: LogEntry): string | null {
 }
 
 export function decodeLog(columns: LogColumns, namespace: string, position: (row: number) => string): LogRow {
-  const [row, name, owner, epoch, typeCode, at, wallAt, lease, moreText, data] = columns;
+  const { 0: row, 1: name, 2: owner, 3: epoch, 4: typeCode, 5: at, 6: wallAt, 7: lease, 8: moreText } = columns;
+  const { 9: data, 10: status } = columns;
   const type = TYPES.get(typeCode) as StoredType;
-  const more: More =
-    moreText === null ? { from: USUAL[type]?.[0], to: USUAL[type]?.[1] } : (JSON.parse(moreText) as More);
+  if (status !== null) return decodeGrant(columns, namespace, position);
+  const more: More = moreText === null ? usual(type) : (JSON.parse(moreText) as More);
   return {
     id: position(row),
     type,
-    at,
+    at: at ?? 0,
     wallAt,
     namespace,
     resource: name ?? undefined,
@@ -101,6 +106,32 @@ export function decodeLog(columns: LogColumns, namespace: string, position: (row
     actor: more.actor,
     reason: more.reason,
     error: more.error,
-    data: JSON.parse(data) as Record<string, unknown>,
+    data: JSON.parse(data ?? '{}') as Record<string, unknown>,
   };
+}
+
+/** The row of a lease that is its own event (granted-row.ts). */
+function decodeGrant(columns: LogColumns, namespace: string, position: (row: number) => string): LogRow {
+  const { 0: row, 1: name, 2: owner, 3: epoch, 6: wallAt, 7: lease, 8: more, 9: data, 11: at, 12: ttlMs } = columns;
+  const acquiredAt = at ?? 0;
+  const lived = { owner: owner ?? '', epoch: epoch ?? 0, acquiredAt, ttlMs: ttlMs ?? 0 };
+  return {
+    id: position(row),
+    type: 'lease.acquired',
+    at: acquiredAt,
+    wallAt,
+    namespace,
+    resource: name ?? undefined,
+    resources: undefined,
+    leaseId: lease ?? undefined,
+    ...usual('lease.acquired'),
+    actor: undefined,
+    reason: undefined,
+    error: undefined,
+    ...grantedFacts(lived, more, data),
+  };
+}
+
+function usual(type: StoredType): { from: LeaseStatus | undefined; to: LeaseStatus | undefined } {
+  return { from: USUAL[type]?.[0], to: USUAL[type]?.[1] };
 }

@@ -8,6 +8,7 @@ import { readAnchor, whyStale, type Anchor } from './file-clock.js';
 import { anchorFile } from './incarnation.js';
 import { applyMigrations, openDatabase, pendingMigrations } from './open-file.js';
 import { SqliteFile } from './sqlite-file.js';
+import { TAIL_BOUNDS } from './tail.js';
 import { SqliteStore } from './sqlite-store.js';
 import { parseSqliteUrl, type SqliteUrl } from './sqlite-url.js';
 import { isBusy, translateError } from './translate-error.js';
@@ -56,7 +57,9 @@ function tryOpen(url: SqliteUrl, { clock, migrate, readOnly = false }: SqliteOpt
     if (migrate === 'check') refusePending(db, url.path);
     const applied = applyMigrations(db, url.path, clock.wall());
     const anchor: Anchor | 'taken' = anchorFile(db, clock, url.path);
-    if (anchor !== 'taken') return { outcome: 'open', file: new SqliteFile(url.path, db, clock, anchor), applied };
+    if (anchor !== 'taken') {
+      return { outcome: 'open', file: new SqliteFile(url.path, db, clock, anchor, TAIL_BOUNDS), applied };
+    }
     db.close();
     return { outcome: 'taken', error: otherKernel(url.path) };
   } catch (error) {
@@ -88,7 +91,7 @@ function openToLook(db: Database, path: string, clock: Clock): SqliteFile {
   refusePending(db, path);
   const anchor = readAnchor(db);
   const stale = anchor === undefined ? 'nobody has used the file yet' : whyStale(anchor, clock, path);
-  if (anchor !== undefined && stale === undefined) return new SqliteFile(path, db, clock, anchor);
+  if (anchor !== undefined && stale === undefined) return new SqliteFile(path, db, clock, anchor, TAIL_BOUNDS);
   throw new LeaseError(
     'STORE_UNAVAILABLE',
     `${path} holds nothing that is live: ${stale ?? ''}. \`holdfast sweep\` begins anew`,

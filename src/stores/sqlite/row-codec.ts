@@ -4,6 +4,7 @@ import type { LeaseStatus } from '../../domain/expiry.js';
 import type { LeaseRow } from '../../domain/lease.js';
 import { isPlain, type Part } from '../../domain/part.js';
 import { rankOf } from '../../domain/queue-order.js';
+import { NO_MORE } from './granted-row.js';
 import { SPAN, STATE } from './schema.js';
 
 /** The order of `LEASE_COLUMNS`, as better-sqlite3 answers raw rows. */
@@ -32,6 +33,7 @@ export const LEASE_COLUMNS =
   'renewals, max_renewals, skew_ms, last_request, parts, more';
 
 const STATUSES: readonly LeaseStatus[] = ['pending', 'active', 'released', 'expired', 'revoked', 'failed'];
+const FIRST_OVER = 2;
 
 /** The fields that have a default, as they stand in `more`. */
 interface More {
@@ -56,9 +58,12 @@ interface More {
 }
 
 export function decodeRow(columns: LeaseColumns): LeaseRow {
-  const [id, name, owner, epoch, status, expiresAt, acquiredAt, renewedAt, endedAt, ttlMs, content, row] = columns;
-  const [renewals, maxRenewals, skewMs, lastRequest, parts, moreText] = columns.slice(12) as LeaseTail;
-  const more = moreText === null ? NOTHING : (JSON.parse(moreText) as More);
+  // By number: taking an array apart in order costs the compiler 10 ms, in every process at the same moment of its life.
+  const { 0: id, 1: name, 2: owner, 3: epoch, 4: status, 5: expiresAt, 6: acquiredAt, 7: renewedAt } = columns;
+  const { 8: endedAt, 9: ttlMs, 10: content, 11: row, 12: renewals, 13: maxRenewals, 14: skewMs } = columns;
+  const { 15: lastRequest, 16: parts, 17: moreText } = columns;
+  const more = moreText === null || moreText === NO_MORE ? NOTHING : (JSON.parse(moreText) as More);
+  const isOver = status >= FIRST_OVER;
   const arrivedAt = more.arrivedAt ?? acquiredAt;
   const priority = more.priority ?? 0;
   return {
@@ -74,7 +79,7 @@ export function decodeRow(columns: LeaseColumns): LeaseRow {
     acquiredAt,
     renewedAt: renewedAt ?? acquiredAt,
     expiresAt,
-    endedAt: endedAt ?? undefined,
+    endedAt: isOver ? (endedAt ?? undefined) : undefined,
     renewals: renewals ?? 0,
     maxRenewals: maxRenewals ?? -1,
     skewMs,
@@ -100,7 +105,6 @@ export function decodeRow(columns: LeaseColumns): LeaseRow {
   };
 }
 
-type LeaseTail = [number | null, number | null, number, string | null, string | null, string | null];
 const NOTHING: More = {};
 
 function decodeParts(name: string, parts: string | null): readonly Part[] {

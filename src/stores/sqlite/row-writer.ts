@@ -1,8 +1,9 @@
 // Writing rows of one namespace, inside the transaction of a step: lease rows, their names, their log rows, and what is
 // remembered of them between steps. Fewer values to bind is most of what a statement costs, so the ordinary form of each
-// write has a statement of its own.
+// write has a statement of its own, and an ordinary grant is written together with its log row (granted-row.ts).
 import type { LeaseRow } from '../../domain/lease.js';
 import type { Changed, LogEntry } from '../protocol/rows.js';
+import { isSaidBy } from './granted-row.js';
 import { encodeLogMore, encodeType } from './log-codec.js';
 import { encodeMore, encodeParts, encodeState, encodeStatus } from './row-codec.js';
 import { SPAN, STATE } from './schema.js';
@@ -17,6 +18,8 @@ export class RowWriter {
   readonly #now: number;
   readonly #wall: number;
   #renewed: LeaseRow[] = [];
+  /** An ordinary grant, held back until its event comes or anything else happens. */
+  #grant: LeaseRow | undefined;
 
   constructor(sql: Statements, space: FileSpace, now: number, wall: number) {
     this.#sql = sql;
@@ -29,27 +32,26 @@ export class RowWriter {
     const state = encodeState(row);
     const parts = encodeParts(row);
     const more = encodeMore(row);
-    if (state === STATE.active && parts === null && more === null && row.maxRenewals === -1) this.#addPlain(row);
+    this.flush();
+    if (state === STATE.active && parts === null && more === null && row.maxRenewals === -1) this.#grant = row;
     else this.#addAny(row, state, parts, more);
-    this.#keepNames(row, state);
+    this.#keepOtherNames(row, state);
+    this.#space.tail.add(row.arrival, row.id, row.parts[0]?.name ?? '', state !== STATE.over);
     this.remember(row, state);
   }
 
-  /** A grant of one exclusive node on ordinary terms: nearly every one. Fewer values to bind is most of its cost. */
-  #addPlain(row: LeaseRow): void {
-    this.#sql.addPlain.run(
-      this.#rowNumber(row.arrival),
-      this.#space.id,
-      row.id,
-      row.parts[0]?.name,
-      row.owner,
-      row.epoch,
-      row.expiresAt,
-      row.acquiredAt,
-      row.ttlMs,
-      row.content,
-      row.skewMs,
-    );
+  /** A grant of one exclusive node on ordinary terms: nearly every one. With `type` it is its own log row too. */
+  #addPlain(row: LeaseRow, type?: number): void {
+    const number = this.#rowNumber(row.arrival);
+    const { id: ns } = this.#space;
+    const { id, parts, owner, epoch, expiresAt, acquiredAt, ttlMs, content, skewMs } = row;
+    const name = parts[0]?.name;
+    if (type === undefined) {
+      this.#sql.addPlain.run(number, ns, id, name, owner, epoch, expiresAt, acquiredAt, ttlMs, content, skewMs);
+      return;
+    }
+    const { addGranted } = this.#sql;
+    addGranted.run(number, ns, id, name, owner, epoch, expiresAt, acquiredAt, ttlMs, content, skewMs, type, this.#wall);
   }
 
   #addAny(row: LeaseRow, state: number, parts: string | null, more: string | null): void {
@@ -102,17 +104,24 @@ export class RowWriter {
     else this.#saveNow(row, changed);
   }
 
-  /** Writes the renewals of this step: those that end alike by the dozen. Every read of rows calls it first. */
+  /** Writes what was held back: a grant, and renewals, those that end alike by the dozen. Every read calls it first. */
   flush(): void {
-    if (this.#renewed.length === 0) return;
+    if (this.#grant) {
+      const grant = this.#grant;
+      this.#grant = undefined;
+      this.#addPlain(grant);
+    }
+    if (this.#renewed.length > 0) this.#writeRenewals();
+  }
+
+  #writeRenewals(): void {
     const rows = this.#renewed;
     this.#renewed = [];
     for (let at = 0; at < rows.length;) {
-      const group = rows.slice(at, at + RENEWED_TOGETHER);
-      const first = group[0] as LeaseRow;
-      if (group.length === RENEWED_TOGETHER && group.every((row) => endsAlike(row, first))) {
-        const each = group.flatMap((row) => [this.#rowNumber(row.arrival), row.renewals, row.lastRequest ?? null]);
-        this.#sql.saveRenewedTogether.run(first.expiresAt, first.renewedAt, first.ttlMs, first.skewMs, each);
+      const first = rows[at] as LeaseRow;
+      if (isGroup(rows, at)) {
+        const { expiresAt, renewedAt, ttlMs } = first;
+        this.#sql.saveRenewedTogether.run(expiresAt, renewedAt, ttlMs, ttlMs, this.#eachOf(rows, at));
         at += RENEWED_TOGETHER;
       } else {
         this.#saveRenewed(first);
@@ -121,10 +130,20 @@ export class RowWriter {
     }
   }
 
+  /** What differs from row to row, one value after the other. */
+  #eachOf(rows: readonly LeaseRow[], from: number): unknown[] {
+    const each: unknown[] = [];
+    for (let i = from; i < from + RENEWED_TOGETHER; i += 1) {
+      const { arrival, renewals, skewMs, lastRequest } = rows[i] as LeaseRow;
+      each.push(this.#rowNumber(arrival), renewals, skewMs, lastRequest ?? null);
+    }
+    return each;
+  }
+
   #saveRenewed(row: LeaseRow): void {
     const { expiresAt, renewedAt, ttlMs, renewals, skewMs, lastRequest } = row;
     const number = this.#rowNumber(row.arrival);
-    this.#sql.saveRenewed.run(expiresAt, renewedAt, ttlMs, renewals, skewMs, lastRequest ?? null, number);
+    this.#sql.saveRenewed.run(expiresAt, renewedAt, ttlMs, ttlMs, renewals, skewMs, lastRequest ?? null, number);
   }
 
   #saveNow(row: LeaseRow, changed: Changed): void {
@@ -135,7 +154,7 @@ export class RowWriter {
     this.remember(row, state);
     if (changed === 'ended') {
       const [status, endedAt, more] = [encodeStatus(row.status), row.endedAt ?? null, encodeMore(row)];
-      if (more === null) this.#sql.saveEndedPlain.run(status, endedAt, lastRequest, number);
+      if (more === null) this.#sql.saveEndedPlain.run(status, endedAt, number);
       else this.#sql.saveEnded.run(state, status, endedAt, lastRequest, more, number);
     } else {
       this.#sql.saveWhole.run(
@@ -148,6 +167,8 @@ export class RowWriter {
         row.renewedAt,
         row.endedAt ?? null,
         row.ttlMs,
+        row.owner,
+        row.ttlMs,
         row.renewals,
         row.skewMs,
         lastRequest,
@@ -157,10 +178,19 @@ export class RowWriter {
       );
       this.#listAgain(row, state);
     }
-    this.#keepNames(row, state);
+    if (state === STATE.over) this.#dropFirstName(row);
+    this.#keepOtherNames(row, state);
   }
 
-  #keepNames(row: LeaseRow, state: number): void {
+  /** In the tail, or in the index behind it. */
+  #dropFirstName(row: LeaseRow): void {
+    const name = row.parts[0]?.name ?? '';
+    const { id, indexedTo, tail } = this.#space;
+    if (row.arrival > indexedTo) tail.over(row.arrival, name);
+    else this.#sql.dropFirstName.run(id, name, this.#rowNumber(row.arrival));
+  }
+
+  #keepOtherNames(row: LeaseRow, state: number): void {
     const only = row.parts[0];
     if (row.parts.length < 2 && only?.scope !== 'subtree') return;
     this.#space.hasOtherNames = true;
@@ -173,9 +203,10 @@ export class RowWriter {
   log(entry: LogEntry): void {
     const space = this.#space;
     if (!space.settings.keep_history) return;
+    const more = encodeLogMore(entry);
+    if (this.#grant && this.#isSaidByGrant(this.#grant, entry, more)) return;
     space.arrival += 1;
     const number = this.#rowNumber(space.arrival);
-    const more = encodeLogMore(entry);
     const [name, owner, epoch, lease] = [
       entry.resource ?? null,
       entry.owner ?? null,
@@ -194,13 +225,30 @@ export class RowWriter {
     this.#sql.log.run(number, id, name, owner, epoch, type, now, wall, lease, space.epoch, tickets, more, data);
   }
 
-  /** Takes a block that is over from the index of names. */
+  /** Writes the grant that was held back, with its event in the same row where that is possible. */
+  #isSaidByGrant(grant: LeaseRow, entry: LogEntry, more: string | null): boolean {
+    this.#grant = undefined;
+    const isSaid = more === null && this.#space.tickets === 0 && isSaidBy(grant, entry);
+    this.#addPlain(grant, isSaid ? encodeType(entry.type) : undefined);
+    return isSaid;
+  }
+
+  /** Takes a block that is over from among what stands. */
   stopStanding(row: LeaseRow): void {
     this.#sql.clearState.run(this.#rowNumber(row.arrival));
-    this.#keepNames(row, STATE.over);
+    this.#dropFirstName(row);
+    this.#keepOtherNames(row, STATE.over);
   }
 }
 
-function endsAlike(a: LeaseRow, b: LeaseRow): boolean {
-  return a.expiresAt === b.expiresAt && a.renewedAt === b.renewedAt && a.ttlMs === b.ttlMs && a.skewMs === b.skewMs;
+/** Whether a whole group from here on was renewed alike. */
+function isGroup(rows: readonly LeaseRow[], from: number): boolean {
+  const last = from + RENEWED_TOGETHER - 1;
+  if (last >= rows.length) return false;
+  const { expiresAt, renewedAt, ttlMs } = rows[from] as LeaseRow;
+  for (let i = last; i > from; i -= 1) {
+    const row = rows[i] as LeaseRow;
+    if (row.expiresAt !== expiresAt || row.renewedAt !== renewedAt || row.ttlMs !== ttlMs) return false;
+  }
+  return true;
 }

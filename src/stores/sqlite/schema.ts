@@ -2,8 +2,9 @@
 // in every file it was applied to (O4).
 //
 // `journal` holds lease rows and log rows side by side in one tree, appended in the order they are made: what is written
-// together lies on the same page, and pages are what a commit costs (docs/decisions/0003). Only rows that stand (active,
-// pending, blocking) are indexed by name, so ended leases and the log cost the hot path nothing, however many there are.
+// together lies on the same page, and pages are what a commit costs (docs/decisions/0003). Ids and names are indexed behind
+// the writers (docs/decisions/0012): names only of rows that still stand (active, pending, blocking) when their turn comes,
+// so ended leases and the log cost the hot path nothing, however many there are.
 
 import { SEQUENCE_MIGRATION } from './sequence-schema.js';
 
@@ -93,6 +94,41 @@ CREATE TABLE other_name (
   row INTEGER NOT NULL,
   PRIMARY KEY (ns, name, row)
 ) WITHOUT ROWID;
+`,
+  },
+  {
+    name: '002-tail',
+    sql: `
+-- Ids and first names of the rows up to space.indexed_to. Rows past it, the tail, are found by whoever reads them: they
+-- are few (tail.ts). Of a row that is over the name is not kept, and one that ended within the tail never had it here.
+CREATE TABLE lease_id (
+  ns INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  row INTEGER NOT NULL,
+  PRIMARY KEY (ns, id)
+) WITHOUT ROWID;
+
+CREATE TABLE first_name (
+  ns INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  row INTEGER NOT NULL,
+  PRIMARY KEY (ns, name, row)
+) WITHOUT ROWID;
+
+INSERT INTO lease_id SELECT ns, id, row FROM journal WHERE status IS NOT NULL ORDER BY ns, id;
+INSERT INTO first_name SELECT ns, name, row FROM journal WHERE state > 0 ORDER BY ns, name, row;
+
+ALTER TABLE namespace ADD COLUMN indexed_to INTEGER NOT NULL DEFAULT 0;
+UPDATE namespace SET indexed_to = max(seq, coalesce((
+  SELECT row FROM journal WHERE row > namespace.id * 8796093022208 AND row < (namespace.id + 1) * 8796093022208
+  ORDER BY row DESC LIMIT 1) - namespace.id * 8796093022208, 0));
+
+DROP INDEX journal_by_id;
+DROP INDEX journal_by_name;
+
+-- Code of the first schema would not see the tail, and would prune a grant with its log row. Where it has the file open still,
+-- every one of its calls asks this table first, and fails.
+ALTER TABLE namespace RENAME TO space;
 `,
   },
   SEQUENCE_MIGRATION,

@@ -1,6 +1,6 @@
 // The namespaces of a file and their counters. While history is on, the last log row of a namespace carries its counters
 // (S2: the epoch; the number of tickets; the log number, which also orders arrivals; the time), so that a step writes no
-// page for them. The row in `namespace` is the floor below that, written whenever there is no log row to carry them.
+// page for them. The row in `space` is the floor below that, written whenever there is no log row to carry them.
 import type { Database } from 'better-sqlite3';
 import { DEFAULT_SETTINGS, type Settings } from '../../domain/settings.js';
 import type { LeaseRow } from '../../domain/lease.js';
@@ -8,6 +8,7 @@ import type { Space } from '../protocol/rows.js';
 import { LeaseError } from '../../domain/errors.js';
 import { MOST_NAMESPACES, SPAN } from './schema.js';
 import type { Statements } from './statements.js';
+import { Tail } from './tail.js';
 
 /** `arrival` is the number of the last row, less the namespace's own span: it orders tickets and log rows alike. */
 export interface FileSpace extends Space {
@@ -18,6 +19,12 @@ export interface FileSpace extends Space {
   prunedThrough: number;
   /** Rows up to this number are in `due`, or are over. */
   sweptTo: number;
+  /** Rows up to this number are in the indexes of ids and names; those past it are in `tail`. */
+  indexedTo: number;
+  readonly tail: Tail;
+  /** No indexed id is above this one (ids begin with time, so new ones are), and whether any name may be indexed. */
+  highestId: string;
+  hasFirstNames: boolean;
   /** Whether any standing row may be a subtree or have more than one name. */
   hasOtherNames: boolean;
   /** Leases this connection granted and nobody else can have touched: gone as soon as somebody else writes. */
@@ -34,11 +41,14 @@ interface SpaceRow {
   settings_version: number;
   pruned_through: number;
   swept_to: number;
+  indexed_to: number;
 }
 
 export class Spaces {
   readonly #sql: Statements;
   readonly #cache = new Map<string, FileSpace>();
+  /** What others write adds to a tail and changes nothing in it that is not read again: it outlives the cache. */
+  readonly #tails = new Map<string, Tail>();
   #version: unknown;
 
   constructor(sql: Statements) {
@@ -89,6 +99,7 @@ export class Spaces {
   /** After a rollback nothing remembered is true any more. */
   forget(): void {
     this.#cache.clear();
+    this.#tails.clear();
   }
 
   #withLastLog(name: string, row: SpaceRow): FileSpace {
@@ -96,6 +107,9 @@ export class Spaces {
     const last = this.#sql.lastLog.get(from + row.seq, to) as
       { row: number; at: number; counter: number; tickets: number | null } | undefined;
     const lastRow = this.#sql.lastRow.get(from, to) as number | undefined;
+    const tail = this.#tails.get(name) ?? new Tail();
+    this.#tails.set(name, tail);
+    tail.catchUp(this.#sql, row.id, row.indexed_to);
     return {
       id: row.id,
       name,
@@ -107,6 +121,10 @@ export class Spaces {
       settingsVersion: row.settings_version,
       prunedThrough: row.pruned_through,
       sweptTo: row.swept_to,
+      indexedTo: row.indexed_to,
+      tail,
+      highestId: (this.#sql.highestId.get(row.id) as string | undefined) ?? '',
+      hasFirstNames: this.#sql.anyFirstName.get(row.id) !== undefined,
       recent: new Map(),
       hasOtherNames: this.#sql.anyOtherName.get(row.id) !== undefined,
     };
@@ -126,6 +144,10 @@ export function emptySpace(name: string, firstEpoch: number): FileSpace {
     settingsVersion: 1,
     prunedThrough: 0,
     sweptTo: 0,
+    indexedTo: 0,
+    tail: new Tail(),
+    highestId: '',
+    hasFirstNames: false,
     hasOtherNames: false,
     recent: new Map(),
   };
@@ -133,5 +155,5 @@ export function emptySpace(name: string, firstEpoch: number): FileSpace {
 
 /** Every namespace there is, for what concerns the whole file. */
 export function allNamespaces(db: Database): string[] {
-  return db.prepare('SELECT name FROM namespace ORDER BY id').pluck().all() as string[];
+  return db.prepare('SELECT name FROM space ORDER BY id').pluck().all() as string[];
 }

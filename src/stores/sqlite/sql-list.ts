@@ -1,39 +1,52 @@
 // list: standing leases and tickets in order of (first name, id), a page at a time. A lease with several names is listed
-// once, under its first; it is found by any of them.
+// once, under its first; it is found by any of them. The index gives one page, the tail that is not in it yet another (it is
+// short); the page is the first of both.
 import type { Database, Statement } from 'better-sqlite3';
 import { isLive, isWaiting } from '../../domain/expiry.js';
 import { leaseAt, type Lease, type LeaseRow } from '../../domain/lease.js';
 import type { ListFilter } from '../../domain/requests.js';
-import { rangeBelow } from '../../domain/resource-name.js';
+import { compareNames, rangeBelow } from '../../domain/resource-name.js';
 import { decodeRow, LEASE_COLUMNS, type LeaseColumns } from './row-codec.js';
+import { SPAN } from './schema.js';
+import type { FileSpace } from './spaces.js';
 
 type Page = Statement<unknown[], LeaseColumns>;
 
 export class SqlList {
   readonly #all: Page;
+  readonly #tail: Page;
   /** By one of its names: only what lies in that range is looked at. */
   readonly #named: Page;
 
   constructor(db: Database) {
-    const page = (from: string): Page =>
+    const page = (from: string, name: string): Page =>
       db
         .prepare<unknown[], LeaseColumns>(
-          `SELECT ${LEASE_COLUMNS} FROM ${from} AND name >= @afterName AND (name > @afterName OR id > @afterId)
-             AND status < 2 AND expires_at > @now
-             AND (@status IS NULL OR status = @status) AND (@owner IS NULL OR owner = @owner)
-             AND (@bornBefore IS NULL OR acquired_at <= @bornBefore)
-           ORDER BY name, id LIMIT @limit`,
+          `SELECT ${LEASE_COLUMNS.split(', ')
+            .map((column) => `j.${column}`)
+            .join(', ')} FROM ${from}
+             AND ${name} >= @afterName AND (${name} > @afterName OR j.id > @afterId)
+             AND j.status < 2 AND j.expires_at > @now
+             AND (@status IS NULL OR j.status = @status) AND (@owner IS NULL OR j.owner = @owner)
+             AND (@bornBefore IS NULL OR j.acquired_at <= @bornBefore)
+           ORDER BY ${name}, j.id LIMIT @limit`,
         )
         .raw();
     const isNamed = '(name = @name OR (name >= @below AND name < @above))';
     const inRange = `name >= @name AND name < @end AND ${isNamed}`;
-    this.#all = page('journal INDEXED BY journal_by_name WHERE ns = @ns AND state > 0');
-    this.#named = page(`journal WHERE state > 0 AND row IN (
-      SELECT row FROM journal INDEXED BY journal_by_name WHERE ns = @ns AND state > 0 AND ${inRange}
-      UNION SELECT row FROM other_name WHERE ns = @ns AND ${inRange})`);
+    const inTail = 'row > @tailFrom AND row < @tailTo AND state > 0';
+    this.#all = page('first_name n CROSS JOIN journal j ON j.row = n.row WHERE n.ns = @ns AND j.state > 0', 'n.name');
+    this.#tail = page('journal j WHERE j.row > @tailFrom AND j.row < @tailTo AND j.state > 0', 'j.name');
+    this.#named = page(
+      `journal j WHERE j.state > 0 AND j.row IN (
+        SELECT row FROM first_name WHERE ns = @ns AND ${inRange}
+        UNION SELECT row FROM other_name WHERE ns = @ns AND ${inRange}
+        UNION SELECT row FROM journal WHERE ${inTail} AND ${inRange})`,
+      'j.name',
+    );
   }
 
-  page(ns: number, now: number, filter: ListFilter): { items: Lease[]; cursor?: string } {
+  page({ id: ns, indexedTo }: FileSpace, now: number, filter: ListFilter): { items: Lease[]; cursor?: string } {
     const [afterId, afterName] = parseCursor(filter.cursor);
     const name = filter.resource ?? filter.prefix;
     const below = name === undefined || filter.resource !== undefined ? undefined : rangeBelow(name);
@@ -46,6 +59,8 @@ export class SqlList {
       bornBefore: filter.olderThanMs === undefined ? null : now - filter.olderThanMs,
       limit: filter.limit + 1,
       ns,
+      tailFrom: ns * SPAN + indexedTo,
+      tailTo: (ns + 1) * SPAN,
     };
     const range = {
       name,
@@ -53,7 +68,7 @@ export class SqlList {
       above: below?.to ?? null,
       end: below?.to ?? `${name ?? ''}\u0001`,
     };
-    const found = name === undefined ? this.#all.all(parameters) : this.#named.all({ ...parameters, ...range });
+    const found = name === undefined ? this.#page(parameters) : this.#named.all({ ...parameters, ...range });
     const rows = found
       .slice(0, filter.limit)
       .map(decodeRow)
@@ -61,6 +76,15 @@ export class SqlList {
     const items = rows.map((row) => leaseAt(row, now));
     const last = rows.at(-1);
     return found.length <= filter.limit || !last ? { items } : { items, cursor: cursorOf(last) };
+  }
+
+  #page(parameters: object): LeaseColumns[] {
+    const indexed = this.#all.all(parameters);
+    const tail = this.#tail.all(parameters);
+    if (tail.length === 0) return indexed;
+    const byNameAndId = (a: LeaseColumns, b: LeaseColumns): number =>
+      compareNames(a[1], b[1]) || (a[0] < b[0] ? -1 : 1);
+    return [...indexed, ...tail].sort(byNameAndId);
   }
 }
 

@@ -7,6 +7,7 @@ import { formatPosition, parsePosition } from '../../domain/position.js';
 import type { EventQuery } from '../../domain/requests.js';
 import { rangeBelow } from '../../domain/resource-name.js';
 import type { PruneOrder } from '../store.js';
+import { FORGET_EVENT, FORGET_LEASE, LOGGED_AT, LOGGED_OWNER } from './granted-row.js';
 import { decodeLog, LOG_COLUMNS, type LogColumns, typeNumber } from './log-codec.js';
 import { SPAN } from './schema.js';
 import type { FileSpace } from './spaces.js';
@@ -19,15 +20,21 @@ export type LogAnswer =
   | { readonly outcome: 'lost'; readonly oldest: string };
 
 type Range = Statement<unknown[], LogColumns>;
+type OldEvent = [row: number, at: number, isLease: number];
+type OldLease = [row: number, id: string, name: string, isEvent: number];
 
 export class SqlLog {
   readonly #forward: Range;
   readonly #backward: Range;
   readonly #stretchForward: Statement;
   readonly #stretchBackward: Statement;
-  readonly #oldest: Statement<unknown[], [row: number, at: number]>;
-  readonly #oldIds: Statement;
+  readonly #oldest: Statement<unknown[], OldEvent>;
+  readonly #oldIds: Statement<unknown[], OldLease>;
   readonly #remove: Statement;
+  readonly #forgetEvent: Statement;
+  readonly #forgetLease: Statement;
+  readonly #removeId: Statement;
+  readonly #removeName: Statement;
   readonly #removeNames: Statement;
 
   constructor(db: Database) {
@@ -36,8 +43,8 @@ export class SqlLog {
         AND (@prefix IS NULL OR ${name} = @prefix OR (${name} >= @below AND ${name} < @above)))`;
     const filters = `AND (${isNamed('name')} OR (more IS NOT NULL
         AND EXISTS (SELECT 1 FROM json_each(more, '$.resources') WHERE ${isNamed('value')})))
-      AND (@lease IS NULL OR id = @lease) AND (@owner IS NULL OR owner = @owner) AND (@type IS NULL OR type = @type)
-      AND (@since IS NULL OR at >= @since) AND (@until IS NULL OR at < @until)`;
+      AND (@lease IS NULL OR id = @lease) AND (@owner IS NULL OR (${LOGGED_OWNER}) = @owner) AND (@type IS NULL OR type = @type)
+      AND (@since IS NULL OR ${LOGGED_AT} >= @since) AND (@until IS NULL OR ${LOGGED_AT} < @until)`;
     const range = `FROM journal WHERE row > @from AND row < @to AND type IS NOT NULL`;
     this.#forward = db
       .prepare<unknown[], LogColumns>(`SELECT ${LOG_COLUMNS} ${range} ${filters} ORDER BY row LIMIT @limit`)
@@ -47,16 +54,22 @@ export class SqlLog {
       .raw();
     this.#stretchForward = db.prepare(`SELECT row ${range} ORDER BY row LIMIT 1 OFFSET ${STRETCH - 1}`).pluck();
     this.#stretchBackward = db.prepare(`SELECT row ${range} ORDER BY row DESC LIMIT 1 OFFSET ${STRETCH - 1}`).pluck();
-    this.#oldest = db.prepare<unknown[], [number, number]>(`SELECT row, at ${range} ORDER BY row LIMIT @limit`).raw();
+    this.#oldest = db
+      .prepare<unknown[], OldEvent>(`SELECT row, ${LOGGED_AT}, status IS NOT NULL ${range} ORDER BY row LIMIT @limit`)
+      .raw();
     this.#oldIds = db
-      .prepare(
-        `SELECT row FROM journal WHERE row > ? AND row < ? AND status > 1 AND ended_at < ?
+      .prepare<unknown[], OldLease>(
+        `SELECT row, id, name, type IS NOT NULL FROM journal WHERE row > ? AND row < ? AND status > 1 AND ended_at < ?
            AND (state = 0 OR max(coalesce(json_extract(more, '$.blockedUntil'), 0),
                                  coalesce(json_extract(more, '$.keepOutUntil'), 0)) <= ?)
          ORDER BY row LIMIT ?`,
       )
-      .pluck();
+      .raw();
     this.#remove = db.prepare('DELETE FROM journal WHERE row = ?');
+    this.#forgetEvent = db.prepare(FORGET_EVENT);
+    this.#forgetLease = db.prepare(FORGET_LEASE);
+    this.#removeId = db.prepare('DELETE FROM lease_id WHERE ns = ? AND id = ?');
+    this.#removeName = db.prepare('DELETE FROM first_name WHERE ns = ? AND name = ? AND row = ?');
     this.#removeNames = db.prepare('DELETE FROM other_name WHERE ns = ? AND row = ?');
   }
 
@@ -124,17 +137,19 @@ export class SqlLog {
     const [base, end] = [space.id * SPAN, (space.id + 1) * SPAN];
     const upTo = order.upTo === undefined ? end : (rowOf(order.upTo, space, incarnation) ?? base);
     const rows = this.#oldest.all({ from: base, to: end, limit: limit + 1 });
-    const isOld = ([row, at]: [number, number]): boolean => at < now - order.olderThanMs && row <= upTo;
+    const isOld = ([row, at]: OldEvent): boolean => at < now - order.olderThanMs && row <= upTo;
     const old = rows.filter(isOld);
-    for (const [row] of old.slice(0, limit)) this.#remove.run(row);
+    for (const [row, , isLease] of old.slice(0, limit)) (isLease ? this.#forgetEvent : this.#remove).run(row);
     const lastGone = old.slice(0, limit).at(-1)?.[0];
     if (lastGone !== undefined) space.prunedThrough = Math.max(space.prunedThrough, lastGone - base);
     const endedBefore = now - Math.max(order.olderThanMs, ID_KEEP_MS);
     const [stays, since] = this.#oldest.get({ from: base, to: end, limit: 1 }) ?? [end, now];
     const bound = since >= endedBefore ? stays : end; // what came after a row of that time cannot have ended before it
-    const ids = this.#oldIds.all(base, bound, endedBefore, now, limit + 1) as number[];
-    for (const row of ids.slice(0, limit)) {
-      this.#remove.run(row);
+    const ids = this.#oldIds.all(base, bound, endedBefore, now, limit + 1);
+    for (const [row, id, name, isEvent] of ids.slice(0, limit)) {
+      (isEvent ? this.#forgetLease : this.#remove).run(row);
+      this.#removeId.run(space.id, id);
+      this.#removeName.run(space.id, name, row);
       if (space.hasOtherNames) this.#removeNames.run(space.id, row);
     }
     return {

@@ -12,6 +12,7 @@ import { SqlLog } from './sql-log.js';
 import { SqlRows } from './sql-rows.js';
 import { emptySpace, Spaces, type FileSpace } from './spaces.js';
 import { Statements } from './statements.js';
+import { indexTail, type TailBounds } from './tail.js';
 import { translateError } from './translate-error.js';
 import { LoopTurns } from './loop-turns.js';
 import { WriteLane, type How } from './write-lane.js';
@@ -45,14 +46,16 @@ export class SqliteFile {
   readonly checkpointer: Checkpointer;
   readonly #lane: WriteLane;
   readonly #turns: LoopTurns;
+  readonly #tailBounds: TailBounds;
   #isClosed = false;
   #closing: Promise<void> | undefined;
 
-  constructor(path: string, db: Database, clock: Clock, anchor: Anchor) {
+  constructor(path: string, db: Database, clock: Clock, anchor: Anchor, tailBounds: TailBounds) {
     this.path = path;
     this.db = db;
     this.clock = clock;
     this.anchor = anchor;
+    this.#tailBounds = tailBounds;
     this.sql = new Statements(db);
     this.spaces = new Spaces(this.sql);
     this.log = new SqlLog(db);
@@ -64,8 +67,9 @@ export class SqliteFile {
 
   /** One write transaction. `act` sees the namespace as it is with the lock held. */
   async write<T>(namespace: string, act: (step: FileStep) => T, how?: How): Promise<T> {
-    await this.#breathe();
-    const answer = await this.#lane.run(() => {
+    this.checkOpen();
+    if (this.#turns.isLong()) await this.#breathe();
+    const written = this.#lane.run(() => {
       const { clock, spaces } = this;
       const machineNow = nowBy(this.anchor, clock);
       const wall = clock.wall();
@@ -75,22 +79,23 @@ export class SqliteFile {
       const rows = new SqlRows(this.sql, space, now, wall, true);
       const result = act({ now, wall, rows, space, freed: [], wake: [] });
       rows.flush();
+      indexTail(this.sql, space, this.#tailBounds);
       if (!space.settings.keep_history) spaces.save(space);
       return result;
     }, how);
+    const answer = written instanceof Promise ? await written : written;
     this.checkpointer.committed();
     return answer;
   }
 
   /** A read that gives way to the loop first, like a write. */
   async readInTurn<T>(namespace: string, act: (look: Look) => T): Promise<T> {
-    await this.#breathe();
+    this.checkOpen();
+    if (this.#turns.isLong()) await this.#breathe();
     return this.read(namespace, act);
   }
 
   async #breathe(): Promise<void> {
-    this.checkOpen();
-    if (!this.#turns.isLong()) return;
     await this.#turns.next();
     this.checkOpen();
   }

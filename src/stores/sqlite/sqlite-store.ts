@@ -142,7 +142,7 @@ export class SqliteStore implements port.Store {
   }
   async list(filter: ListFilter): Promise<port.Listed> {
     checkLimit(filter.limit);
-    return this.#look(({ now, space }) => this.#file.listing.page(space.id, now, filter));
+    return this.#look(({ now, space }) => this.#file.listing.page(space, now, filter));
   }
   async show(resource: string, historyLimit: number): Promise<port.Shown> {
     if (historyLimit !== 0) checkLimit(historyLimit);
@@ -163,7 +163,7 @@ export class SqliteStore implements port.Store {
         minTtlMs: 100,
         clockGrainMs: 1,
         push: true,
-        guards: [],
+        guards: ['guardSqlite'],
         roundTrips: 1,
         durability: `survives ${survives}`,
       };
@@ -194,7 +194,7 @@ export class SqliteStore implements port.Store {
     await this.#file.close();
   }
 
-  async #items<Q extends object, R>(
+  #items<Q extends object, R>(
     requests: readonly Q[],
     act: (step: FileStep, request: Q) => R,
   ): Promise<port.Answers<R>> {

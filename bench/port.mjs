@@ -1,0 +1,92 @@
+// A store at the level of the port, through batching: complete requests, one item at a time, as the manager would ask, but
+// without a manager. What comes back is checked, so that a figure never stands for work that was refused.
+import { Batching, makeId, systemClock } from '../dist/index.js';
+
+const OWNER = 'bench-1-abcdef';
+const BATCH = 256;
+const FILLERS = 4;
+export const clock = systemClock();
+
+export class Port {
+  static async over(store) {
+    const port = new Port();
+    port.store = store;
+    port.batching = new Batching(store, clock);
+    port.now = (await store.time()).now;
+    port.requests = 0;
+    return port;
+  }
+
+  request(name, ttlMs = 30_000) {
+    return {
+      id: makeId(this.now, clock.randomText()),
+      bornAt: this.now,
+      owner: OWNER,
+      parts: [{ name, scope: 'node', mode: 'exclusive' }],
+      ttlMs,
+      priority: 0,
+      join: false,
+      holding: [],
+      upgrades: undefined,
+      reclaim: false,
+      maxRenewals: -1,
+      maxHoldMs: undefined,
+      minHoldMs: 0,
+      lockDelayMs: 0,
+      operationId: undefined,
+      metadata: undefined,
+      remote: false,
+      callerWall: clock.wall(),
+    };
+  }
+
+  async pair(i) {
+    const name = `bench/${i % 1_000}`;
+    const { now, result } = await this.batching.acquire(this.request(name));
+    this.now = now;
+    if (result.outcome !== 'granted') throw new Error(`${name}: ${result.outcome}`);
+    const { id, epoch } = result.lease;
+    this.requests += 1;
+    const ended = await this.batching.end({ id, epoch, requestId: `r${this.requests}`, why: 'released' });
+    if (ended.result.outcome !== 'released') throw new Error(`${name}: ${ended.result.outcome}`);
+  }
+
+  /** Leases that stand for as long as the benchmark lasts, in full batches, a few at a time. */
+  async fill(count, ttlMs = 24 * 3_600_000) {
+    let next = 0;
+    const filler = async () => {
+      while (next < count) {
+        const at = next;
+        next += BATCH;
+        await this.#fillOne(at, Math.min(BATCH, count - at), ttlMs);
+      }
+    };
+    await Promise.all(Array.from({ length: FILLERS }, filler));
+  }
+
+  async #fillOne(at, size, ttlMs) {
+    const name = (i) => `fill/${Math.floor((at + i) / 1_000)}/${at + i}`;
+    const { results, now } = await this.store.acquire(
+      Array.from({ length: size }, (_, i) => this.request(name(i), ttlMs)),
+    );
+    this.now = now;
+    const bad = results.find((result) => result.outcome !== 'granted');
+    if (bad) throw new Error(`filling failed: ${bad.outcome} ${bad.error?.message ?? ''}`);
+  }
+
+  close() {
+    return this.store.close();
+  }
+}
+
+/** `count` pairs by so many callers at once; names never meet while there are fewer callers than names. */
+export async function inParallel(count, callers, pair) {
+  let next = 0;
+  const caller = async () => {
+    while (next < count) {
+      next += 1;
+      await pair(next);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+}

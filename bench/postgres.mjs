@@ -1,0 +1,106 @@
+// PostgreSQL, on private servers with the settings they come with (fsync and synchronous_commit on), log on. "acquire +
+// release" is the port through batching, "tryAcquire + release" the manager. Both sides have a pool of ten.
+import pg from 'pg';
+import { connect } from '../dist/index.js';
+import { openPostgres } from '../dist/stores/postgres/index.js';
+import { openBarePostgres } from './bare-postgres.mjs';
+import { postgresCounter } from './counting-proxy.mjs';
+import { frozenServer } from './frozen-server.mjs';
+import { heldRound } from './held-round.mjs';
+import { collect } from './measure.mjs';
+import { openVerrouPostgres } from './peers.mjs';
+import { clock, Port } from './port.mjs';
+import { queueHandOver } from './queue.mjs';
+import { startPostgres } from './servers.mjs';
+import { growth, managed, sideBySide } from './side-by-side.mjs';
+
+const POOL_SIZE = 10;
+const MILLION = Number(process.env.BENCH_ROWS ?? 1_000_000);
+const STORE = 'postgres';
+
+const open = (url) => openPostgres(url, { clock, poolSize: POOL_SIZE });
+/** About as long a round at each concurrency. */
+const pairsAt = (concurrency) => ({ 1: 300, 32: 1_600, 256: 5_120 })[concurrency];
+
+export async function benchPostgres(say) {
+  const server = await startPostgres();
+  const { rows, add } = collect(say);
+  try {
+    say('postgres: acquire + release against bare statements');
+    add(await againstBare(server.url));
+    say('postgres: tryAcquire + release against @verrou/core');
+    add(await againstVerrou(server.url));
+    say('postgres: hand-over between 8 processes, ours and the peers (about a minute)');
+    add(await queueHandOver(STORE, server.url));
+    say('postgres: 10,000 held leases for two renewal rounds (half a minute)');
+    add(await heldRound(STORE, server, open, postgresCounter));
+    say('postgres: the server frozen, ours and the peers (a minute)');
+    const verrou = await openVerrouPostgres(server.url, POOL_SIZE);
+    add(await frozenServer(STORE, server, [verrou]));
+    await verrou.close();
+    add(await besideMillion(say));
+    return rows;
+  } finally {
+    await server.remove();
+  }
+}
+
+async function againstBare(url) {
+  const port = await Port.over(await open(url));
+  const bare = await openBarePostgres(url, POOL_SIZE);
+  const targets = [
+    [1, 0.75],
+    [32, 1.8],
+    [256, 5],
+  ];
+  const ours = { pair: (i) => port.pair(i) };
+  const rows = await sideBySide({ name: 'acquire + release', store: STORE, ours, others: [bare], targets, pairsAt });
+  await port.close();
+  await bare.close();
+  return rows;
+}
+
+async function againstVerrou(url) {
+  const leases = await connect(url, { services: 'off', poolSize: POOL_SIZE });
+  const verrou = await openVerrouPostgres(url, POOL_SIZE);
+  const targets = [
+    [1, 1.3],
+    [32, 3],
+  ];
+  const ours = managed(leases);
+  const rows = await sideBySide({
+    name: 'tryAcquire + release',
+    store: STORE,
+    ours,
+    others: [verrou],
+    targets,
+    pairsAt,
+  });
+  await verrou.close();
+  await leases.shutdown();
+  return rows;
+}
+
+/** Two fresh servers; both are vacuumed and checkpointed once before they are measured. */
+async function besideMillion(say) {
+  const servers = [await startPostgres(), await startPostgres()];
+  try {
+    const [empty, full] = await Promise.all(servers.map(async ({ url }) => Port.over(await open(url))));
+    say(`postgres: filling a store with ${MILLION.toLocaleString('en')} leases (a minute or two)`);
+    await full.fill(MILLION);
+    for (const { url } of servers) {
+      const client = new pg.Client(url);
+      await client.connect();
+      await client.query('VACUUM ANALYZE');
+      await client.query('CHECKPOINT');
+      await client.end();
+    }
+    say('postgres: 1,000,000 leases against an empty store');
+    const rows = await growth(STORE, empty, full);
+    await empty.close();
+    await full.close();
+    return rows;
+  } finally {
+    for (const server of servers) await server.remove();
+  }
+}

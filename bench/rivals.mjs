@@ -1,0 +1,39 @@
+// Everything that can lock a name on a server and wait for it, ours first: what the hand-over between processes compares.
+import pg from 'pg';
+import { connect } from '../dist/index.js';
+import { openRedisSemaphore, openRedlock, openVerrouPostgres, openVerrouRedis } from './peers.mjs';
+
+/** Two connections are enough for one process that holds one lock. */
+const POOL_SIZE = 2;
+
+export const OURS = 'holdfast';
+/** Not a lease: without a time to live, bound to a connection. Shown, not compared. */
+export const ADVISORY = 'pg_advisory_lock';
+
+export async function openRivals(kind, url) {
+  if (kind === 'redis') return [await ours(url), openRedlock(url), openRedisSemaphore(url), openVerrouRedis(url)];
+  return [await ours(url), await openVerrouPostgres(url, POOL_SIZE), await advisory(url)];
+}
+
+async function ours(url) {
+  const leases = await connect(url, { services: 'off', ttl: '30s' });
+  return {
+    name: OURS,
+    leases,
+    lock: (name) => leases.acquire(name, { wait: 'forever' }),
+    close: () => leases.shutdown(),
+  };
+}
+
+async function advisory(url) {
+  const client = new pg.Client(url);
+  await client.connect();
+  return {
+    name: ADVISORY,
+    lock: async (name) => {
+      await client.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
+      return { release: () => client.query('SELECT pg_advisory_unlock(hashtext($1))', [name]) };
+    },
+    close: () => client.end(),
+  };
+}

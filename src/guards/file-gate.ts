@@ -1,0 +1,76 @@
+// A gate for the files of one folder (G4). The epochs are in a small SQLite file of that folder. A write is:
+//
+//   content to a file beside the target, fsync ▶ epoch noted, durably ▶ write lock of the gate, epoch compared again, rename
+//   while the lock is held ▶ fsync of the folder
+//
+// A reader sees the old content or the new one; a crash at any point leaves a gate that knows at least what was written; a
+// newer holder waits for a rename under way instead of being overwritten by it. The lock is the kernel's: local disks only.
+import { renameSync } from 'node:fs';
+import { open, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../domain/clock.js';
+import { invalid, shown } from '../domain/errors.js';
+import type { HeldLease } from '../manager/face.js';
+import { systemClock } from '../system-clock.js';
+import { writesOf, type CheckedWrite } from './fence.js';
+import { gateOf, telling, type FenceGate } from './gate.js';
+import { GateFile } from './gate-file.js';
+import { checkFolder, targetIn } from './file-target.js';
+
+export interface FileGateOptions {
+  clock?: Clock;
+}
+export interface FileGate extends FenceGate {
+  /** Replaces the file as a whole, or throws STALE_EPOCH and leaves it as it is. `file` is relative to the folder. */
+  write(lease: HeldLease, file: string, content: string | Uint8Array): Promise<void>;
+  /** Closes the gate's file; the next call opens it again. */
+  close(): void;
+}
+
+export function fileGate(folder: string, { clock = systemClock() }: FileGateOptions = {}): FileGate {
+  const home = checkFolder(folder);
+  const gate = new GateFile(home, clock);
+  const note = (writes: readonly CheckedWrite[]): Promise<void> => gate.note(writes);
+  return {
+    ...gateOf('fileGate', note),
+    write: async (lease, file, content) => {
+      if (typeof content !== 'string' && !(content instanceof Uint8Array)) {
+        throw invalid(`the content of a file is a string or bytes, got ${shown(content)}`);
+      }
+      const writes = writesOf(lease);
+      const target = targetIn(home, file);
+      const fresh = join(dirname(target), `.${clock.randomText()}.holdfast-new`);
+      try {
+        await writeDurably(fresh, content);
+        await telling(lease, 'fileGate', async () => {
+          await gate.note(writes);
+          await gate.hold(writes, () => renameSync(fresh, target));
+        });
+      } catch (error) {
+        await unlink(fresh).catch(() => undefined); // what was not renamed is nobody's
+        throw error;
+      }
+      await syncFolder(dirname(target));
+    },
+    close: () => gate.close(),
+  };
+}
+
+async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,185 @@
+// guardSqlite in the caller's own database, with a gate table and with the lease file attached.
+import Database from 'better-sqlite3';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { temporaryFolder, type TemporaryFolder } from '../../test/support/temporary-folder.js';
+import { connect } from '../connect.js';
+import type { Holdfast } from '../holdfast.js';
+import type { HeldLease } from '../manager/face.js';
+import { guardSqlite } from './sqlite-guard.js';
+
+let folder: TemporaryFolder;
+let db: Database.Database;
+let leases: Holdfast;
+beforeEach(async () => {
+  folder = temporaryFolder();
+  db = new Database(join(folder.path, 'app.db'), { timeout: 5 });
+  db.pragma('journal_mode = WAL');
+  db.exec('CREATE TABLE data (value TEXT)');
+  leases = await connect(`sqlite:${join(folder.path, 'leases.db')}`, { services: 'off' });
+});
+afterEach(async () => {
+  await leases.shutdown();
+  db.close();
+  folder.remove();
+});
+
+const write = (lease: HeldLease, value: string): void =>
+  db.transaction(() => {
+    guardSqlite(db, lease);
+    db.prepare('INSERT INTO data VALUES (?)').run(value);
+  })();
+const values = (): unknown[] => db.prepare('SELECT value FROM data').pluck().all();
+async function takenOver(parts: Parameters<Holdfast['acquire']>[0] = 'orders/0'): Promise<[HeldLease, HeldLease]> {
+  const older = await leases.acquire(parts, { renew: 'manual', ttl: 100 });
+  return [older, await leases.acquire(parts, { wait: '10s' })];
+}
+
+describe('G2: by a gate table in the caller’s own database', () => {
+  test('S11: a write of the holder before is refused, and leaves nothing', async () => {
+    const [older, newer] = await takenOver();
+    write(older, 'before anybody newer wrote'); // late, but over nobody's work
+    write(newer, 'newer');
+    expect(() => write(older, 'late')).toThrow(
+      `Stale write rejected: epoch ${older.epoch} < current epoch ${newer.epoch}`,
+    );
+    write(newer, 'again');
+    expect(values()).toEqual(['before anybody newer wrote', 'newer', 'again']);
+  });
+
+  test('a transaction that is rolled back notes nothing, and takes a fresh table away with it', async () => {
+    const [older, newer] = await takenOver();
+    const undone = db.transaction(() => {
+      guardSqlite(db, newer);
+      throw new Error('undone');
+    });
+    expect(undone).toThrow('undone');
+    write(older, 'still open');
+    write(newer, 'closed');
+    expect(() => write(older, 'late')).toThrow(/Stale write/);
+  });
+
+  test('a holder of a subtree and one below it keep each other out', async () => {
+    const [older, newer] = await takenOver({ name: 'a', scope: 'subtree' });
+    await newer.release();
+    const below = await leases.acquire('a/b/c');
+    write(below, 'below');
+    expect(() => write(older, 'late')).toThrow(/Stale write/);
+    await below.release();
+    const above = await leases.acquire({ name: 'a', scope: 'subtree' });
+    write(above, 'above');
+    expect(() => write(below, 'late')).toThrow(/Stale write/);
+  });
+
+  test('an old snapshot is refused as retryable: what it would read is not what is there', async () => {
+    const [older, newer] = await takenOver();
+    write(older, 'first');
+    const other = new Database(join(folder.path, 'app.db'), { timeout: 5 });
+    other.exec('BEGIN');
+    other.prepare('SELECT * FROM data').all();
+    write(newer, 'second');
+    expect(() => guardSqlite(other, older)).toThrow(
+      expect.objectContaining({ code: 'STORE_UNAVAILABLE', retryable: true }),
+    );
+    other.exec('ROLLBACK');
+    other.exec('BEGIN IMMEDIATE');
+    expect(() => write(newer, 'locked')).toThrow(/locked by another writer/);
+    other.exec('ROLLBACK');
+    other.close();
+  });
+
+  test('outside a transaction, without a database, with a limit or a bad table it is refused', async () => {
+    const lease = await leases.acquire('orders/0');
+    expect(() => guardSqlite(db, lease)).toThrow(/call it in db.transaction/);
+    expect(() => guardSqlite({} as never, lease)).toThrow(/takes a better-sqlite3 database/);
+    const inside = (act: () => void): (() => void) => db.transaction(act);
+    expect(inside(() => guardSqlite(db, {} as never))).toThrow(/takes the lease/);
+    expect(inside(() => guardSqlite(db, lease, { table: 'a; DROP' }))).toThrow(/plain name/);
+    const counted = await leases.acquire({ name: 'pool', mode: 'shared', limit: 2 });
+    expect(inside(() => guardSqlite(db, counted))).toThrow(/no gate can enforce/);
+  });
+
+  test('works with a database that answers bigints', async () => {
+    const [older, newer] = await takenOver();
+    db.defaultSafeIntegers(true);
+    write(newer, 'newer');
+    expect(() => write(older, 'late')).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ current: newer.epoch }) as unknown }),
+    );
+  });
+});
+
+describe('G2: with the lease file attached', () => {
+  beforeEach(() => void db.prepare('ATTACH ? AS leases').run(join(folder.path, 'leases.db')));
+
+  test('S11: a lease that is over is refused, before anybody newer has written', async () => {
+    const [older, newer] = await takenOver();
+    expect(() => write(older, 'late')).toThrow(
+      `Stale write rejected: epoch ${older.epoch} < current epoch ${newer.epoch}`,
+    );
+    write(newer, 'newer');
+    await newer.release();
+    expect(() => write(newer, 'too late')).toThrow(/LEASE_LOST|is released; roll back/);
+    expect(values()).toEqual(['newer']);
+  });
+
+  test('one that has expired and that nobody took is over, too', async () => {
+    const lease = await leases.acquire('orders/0', { renew: 'manual', ttl: 100 });
+    write(lease, 'live');
+    await once(lease.signal, 'abort');
+    const waited = await leases.acquire('other', { renew: 'manual', ttl: 100 });
+    await once(waited.signal, 'abort');
+    expect(() => write(lease, 'late')).toThrow(/is expired since/);
+  });
+
+  test('an old snapshot of the lease file is refused as retryable', async () => {
+    const lease = await leases.acquire('orders/0');
+    db.exec('BEGIN');
+    db.prepare('SELECT count(*) FROM leases.journal').get();
+    await leases.acquire('other');
+    expect(() => guardSqlite(db, lease)).toThrow(
+      expect.objectContaining({ code: 'STORE_UNAVAILABLE', retryable: true }),
+    );
+    db.exec('ROLLBACK');
+    write(lease, 'with a new one');
+  });
+
+  test('a lease is found however many came after it', async () => {
+    const [older, newer] = await takenOver();
+    for (let i = 0; i < 1_500; i += 100) {
+      const more = await Promise.all(Array.from({ length: 100 }, (_, n) => leases.acquire(`more/${i + n}`)));
+      await Promise.all(more.map((lease) => lease.release()));
+    }
+    write(newer, 'newer');
+    expect(() => write(older, 'late')).toThrow(
+      `Stale write rejected: epoch ${older.epoch} < current epoch ${newer.epoch}`,
+    );
+  });
+
+  test('nobody ends the lease while the transaction is open', async () => {
+    const lease = await leases.acquire('orders/0', { renew: 'manual', ttl: 200 });
+    db.exec('BEGIN IMMEDIATE');
+    guardSqlite(db, lease);
+    const next = leases.acquire('orders/0', { wait: '20s' });
+    await once(lease.signal, 'abort');
+    db.prepare('INSERT INTO data VALUES (?)').run('mine');
+    db.exec('COMMIT');
+    await (await next).release();
+    expect(values()).toEqual(['mine']);
+  });
+
+  test('a lease with a limit is guarded as well: its own row is asked', async () => {
+    const counted = await leases.acquire({ name: 'pool', mode: 'shared', limit: 2 });
+    write(counted, 'counted');
+    await leases.revoke({ leaseId: counted.id, reason: 'test' });
+    expect(() => write(counted, 'late')).toThrow(/is revoked/);
+  });
+
+  test('a lease of another store uses the gate table', async () => {
+    const elsewhere = await connect('memory:', { services: 'off' });
+    write(await elsewhere.acquire('orders/0'), 'from memory');
+    expect(db.prepare('SELECT count(*) FROM holdfast_gate').pluck().get()).toBe(1);
+    await elsewhere.shutdown();
+  });
+});

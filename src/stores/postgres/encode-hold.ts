@@ -1,0 +1,39 @@
+// Lists of renewals, ends and changes as the functions of the schema take them: one array a field.
+import type { ChangeRequest, EndRequest, RenewRequest } from '../../domain/requests.js';
+
+export function encodeRenews(items: readonly RenewRequest[]): readonly unknown[] {
+  return [
+    items.map(({ id }) => id),
+    items.map(({ epoch }) => epoch),
+    items.map(({ requestId }) => requestId),
+    items.map(({ ttlMs }) => ttlMs),
+    items.map(({ callerWall }) => callerWall),
+  ];
+}
+
+export function encodeEnds(items: readonly EndRequest[]): readonly unknown[] {
+  return [
+    items.map(({ id }) => id),
+    items.map(({ epoch }) => epoch),
+    items.map(({ requestId }) => requestId),
+    items.map(({ why }) => why),
+  ];
+}
+
+/** A list of one release: see end_one_v1. */
+export function encodeSingleEnd(items: readonly EndRequest[]): readonly unknown[] | undefined {
+  const only = items[0];
+  if (items.length !== 1 || only?.epoch === undefined) return undefined;
+  return [only.id, only.epoch, only.requestId, only.why];
+}
+
+export function encodeChanges(items: readonly ChangeRequest[]): readonly unknown[] {
+  return [
+    items.map(({ id }) => id),
+    items.map(({ epoch }) => epoch),
+    items.map(({ requestId }) => requestId),
+    items.map(({ kind }) => kind),
+    items.map((one) => (one.kind === 'downgrade' ? null : one.toOwner)),
+    items.map((one) => (one.kind === 'resume' ? one.callerWall : null)),
+  ];
+}

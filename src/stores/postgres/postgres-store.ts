@@ -1,0 +1,282 @@
+// The PostgreSQL store: one function of the schema a method, one round trip a call (section 14). What a request must be is
+// checked here, what it does is decided there (S16); replies are one JSON document each.
+import {
+  checkBatch,
+  checkChange,
+  checkEnd,
+  checkFailTicket,
+  checkItem,
+  checkLimit,
+  checkNamespace,
+  checkRenew,
+  checkRevoke,
+} from '../../domain/check-request.js';
+import { LeaseError } from '../../domain/errors.js';
+import { ID_KEEP_MS } from '../../domain/limits.js';
+import type {
+  AcquireRequest,
+  ChangeRequest,
+  EndRequest,
+  EventQuery,
+  ListFilter,
+  RenewRequest,
+  RevokeOrder,
+} from '../../domain/requests.js';
+import { checkName } from '../../domain/resource-name.js';
+import { checkSettings, DEFAULT_SETTINGS, type Settings } from '../../domain/settings.js';
+import type { WaitGraph } from '../../domain/wait-graph.js';
+import { standingOn } from '../protocol/look.js';
+import type * as port from '../store.js';
+import { checkedAcquire, encodeAcquires, encodePlain, encodeSingle } from './encode-acquire.js';
+import { encodeChanges, encodeEnds, encodeRenews, encodeSingleEnd } from './encode-hold.js';
+import { infoOf, type InfoColumns } from './info.js';
+import { decodeEvents, decodePage, encodeFilter, encodeQuery, fromOf, type EventColumns } from './page-codec.js';
+import {
+  decodeAcquire,
+  decodeChange,
+  decodeEnds,
+  decodePlain,
+  decodeRenews,
+  type PlainColumns,
+  type Raw,
+} from './result-codec.js';
+import { decodeLease, type RecordColumns, type WaitingColumns } from './row-codec.js';
+import type { SchemaCalls } from './schema-calls.js';
+import { graphOf, lookAt, standingCycle, type GraphColumns } from './wait-graph.js';
+
+const KIND = 'postgres';
+/** How often a call looks again when somebody else was quicker. */
+const MOST_TRIES = 8;
+
+export class PostgresStore implements port.Store {
+  readonly kind = KIND;
+  readonly namespace: string;
+  readonly #calls: SchemaCalls;
+  readonly #siblings: Map<string, PostgresStore>;
+
+  constructor(calls: SchemaCalls, namespace: string, siblings: Map<string, PostgresStore> = new Map()) {
+    this.namespace = checkNamespace(namespace);
+    this.#calls = calls;
+    this.#siblings = siblings;
+    siblings.set(this.namespace, this);
+  }
+
+  /** Where its tables are: a guard looks for the lease row there. */
+  get schema(): string {
+    return this.#calls.schema;
+  }
+
+  within(namespace: string): PostgresStore {
+    const known = this.#siblings.get(checkNamespace(namespace));
+    return known ?? new PostgresStore(this.#calls, namespace, this.#siblings);
+  }
+
+  async acquire(requests: readonly AcquireRequest[]): Promise<port.Answers<port.AcquireResult>> {
+    const answers = await this.#items(requests, checkedAcquire, async (items) => {
+      const single = encodeSingle(items);
+      const plain = single ?? encodePlain(items);
+      if (plain === undefined) {
+        const { body, ...reply } = await this.#write<Raw[]>('acquire', encodeAcquires(items));
+        return { ...reply, results: body.map((raw) => decodeAcquire(raw, reply.now)) };
+      }
+      const { body, ...reply } = await this.#write<PlainColumns>(single ? 'acquire_one' : 'acquire_plain', plain);
+      return { ...reply, results: decodePlain(items, body, reply.now) };
+    });
+    this.#calls.hints.answered(this.namespace, requests, answers.results);
+    return answers;
+  }
+  async renew(requests: readonly RenewRequest[]): Promise<port.Answers<port.RenewResult>> {
+    return this.#items(requests, checked(checkRenew), async (items) => {
+      const { body, ...reply } = await this.#write<Raw[] | string>('renew', encodeRenews(items));
+      return { ...reply, results: decodeRenews(body, reply.now) };
+    });
+  }
+  async end(requests: readonly EndRequest[]): Promise<port.Answers<port.EndResult>> {
+    const answers = await this.#items(requests, checked(checkEnd), async (items) => {
+      const single = encodeSingleEnd(items);
+      const { body, ...reply } = single
+        ? await this.#write<Raw[] | string>('end_one', single)
+        : await this.#write<Raw[] | string>('end', encodeEnds(items));
+      return { ...reply, results: decodeEnds(body) };
+    });
+    this.#calls.hints.answered(this.namespace, requests, answers.results);
+    return answers;
+  }
+  async change(requests: readonly ChangeRequest[]): Promise<port.Answers<port.ChangeResult>> {
+    return this.#items(requests, checked(checkChange), async (items) => {
+      const { body, ...reply } = await this.#write<Raw[]>('change', encodeChanges(items));
+      return { ...reply, results: body.map((raw) => decodeChange(raw, reply.now)) };
+    });
+  }
+
+  async revoke(order: RevokeOrder): Promise<port.Revoked> {
+    checkRevoke(order);
+    const [kind, target] = Object.entries(order.target)[0] as [string, string];
+    const { reason, actor, upToEpoch, keepOutMs } = order;
+    const { body, ...reply } = await this.#write<[RecordColumns[], number | null, boolean | null]>('revoke', [
+      kind,
+      target,
+      reason,
+      actor,
+      upToEpoch,
+      keepOutMs,
+    ]);
+    const [ended, epoch, more] = body;
+    return {
+      ...reply,
+      ended: ended.map((one) => decodeLease(one, reply.now)),
+      epoch: epoch ?? undefined,
+      more: more ?? false,
+    };
+  }
+
+  async failTicket(order: { readonly id: string; readonly cycle: readonly string[] }): Promise<port.FailedTicket> {
+    const { id, cycle } = checkFailTicket(order);
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const { body: graph, ...looked } = await this.#look<GraphColumns>('wait_graph', [cycle]);
+      const steps = standingCycle(graph, looked.now, { id, cycle });
+      if (steps === undefined) return { ...looked, outcome: 'gone' };
+      const values = [id, cycle, graph[2], JSON.stringify(steps)];
+      const { body, ...reply } = await this.#write<'failed' | 'changed'>('fail_ticket', values);
+      if (body === 'failed') return { ...reply, outcome: 'failed' };
+    }
+    throw new LeaseError('STORE_UNAVAILABLE', 'the queue changed each time the cycle was looked at: try again');
+  }
+
+  async sweep(order: { readonly limit: number }): Promise<port.Swept> {
+    const { body, ...reply } = await this.#write<[number, number, number, boolean, number | null]>('sweep', [
+      checkLimit(order.limit),
+    ]);
+    const [leases, tickets, overrunMaxMs, more, nextAt] = body;
+    return { ...reply, leases, tickets, overrunMaxMs, more, ...(nextAt === null ? {} : { nextAt }) };
+  }
+
+  async events(query: EventQuery): Promise<port.Events> {
+    checkLimit(query.limit);
+    const { body, ...reply } = await this.#look<EventColumns>('events', encodeQuery(query, this.namespace));
+    return decodeEvents(body, reply, this.namespace);
+  }
+  async prune(order: port.PruneOrder): Promise<port.Pruned> {
+    const limit = checkLimit(order.limit);
+    const values = [order.olderThanMs, ID_KEEP_MS, ...fromOf(order.upTo, this.namespace), limit];
+    const { body, ...reply } = await this.#write<[number, number, boolean]>('prune', values);
+    return { ...reply, events: body[0], ids: body[1], more: body[2] };
+  }
+
+  async settings(): Promise<port.SettingsReply> {
+    const { body, ...reply } = await this.#look<Partial<Settings>>('settings', []);
+    return { ...reply, settings: { ...DEFAULT_SETTINGS, ...body } };
+  }
+  async setSettings(changes: Readonly<Record<string, unknown>>): Promise<port.SettingsReply> {
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const present = await this.settings();
+      const settings: Settings = { ...present.settings, ...checkSettings(changes, present.settings) };
+      const kept = Object.entries(settings).filter(([key, value]) => value !== DEFAULT_SETTINGS[key as keyof Settings]);
+      const values = [
+        present.settingsVersion,
+        JSON.stringify(Object.fromEntries(kept)),
+        settings.keep_history,
+        settings.history_renewals,
+      ];
+      const { body: isSet, ...reply } = await this.#write<boolean>('set_settings', values);
+      if (isSet) return { ...reply, settings };
+    }
+    throw new LeaseError('STORE_UNAVAILABLE', 'somebody else changed the settings each time: try again');
+  }
+
+  async waitGraph(): Promise<port.Reply & WaitGraph> {
+    const { body, ...reply } = await this.#look<GraphColumns>('wait_graph', [[]]);
+    return { ...reply, ...graphOf(body, reply.now) };
+  }
+  async get(ids: readonly string[]): ReturnType<port.Store['get']> {
+    checkLimit(Math.max(1, ids.length));
+    const { body, ...reply } = await this.#look<RecordColumns[] | null>('get', [ids]);
+    const found = new Map((body ?? []).map((one) => [one[0], one]));
+    const items = ids.map((id) => {
+      const columns = found.get(id);
+      return columns && decodeLease(columns, reply.now);
+    });
+    return { ...reply, items };
+  }
+  async list(filter: ListFilter): Promise<port.Listed> {
+    checkLimit(filter.limit);
+    const { body, ...reply } = await this.#look<RecordColumns[] | null>('list', encodeFilter(filter));
+    return decodePage(body ?? [], reply, filter.limit);
+  }
+  async show(resource: string, historyLimit: number): Promise<port.Shown> {
+    checkName(resource);
+    if (historyLimit !== 0) checkLimit(historyLimit);
+    const { body, ...reply } = await this.#look<WaitingColumns[] | null>('show', [resource]);
+    const standing = standingOn(lookAt([null, body, null], reply.now), resource);
+    if (historyLimit === 0) return { ...reply, ...standing, history: [] };
+    const history = await this.events({ backward: true, resource, limit: historyLimit });
+    return { ...reply, ...standing, history: history.outcome === 'rows' ? history.rows : [] };
+  }
+
+  async info(): Promise<port.StoreInfo> {
+    const { body, ...reply } = await this.#look<InfoColumns>('info', []);
+    return { ...reply, kind: KIND, ...infoOf(body, this.#calls.facts()) };
+  }
+  async time(): Promise<port.TimeReply> {
+    const { body: epoch, ...reply } = await this.#look<number>('time', []);
+    return { ...reply, epoch };
+  }
+  migrate(order: { readonly dryRun: boolean }): ReturnType<port.Store['migrate']> {
+    return this.#calls.migrate(order);
+  }
+  async backup(): Promise<void> {
+    throw new LeaseError(
+      'INVALID_ARGUMENT',
+      `PostgreSQL has its own backups: run pg_dump --schema=${this.#calls.schema}, or back up the whole cluster`,
+    );
+  }
+  subscribe(listener: port.StoreListener): () => void {
+    return this.#calls.hints.subscribe(this.namespace, listener);
+  }
+  close(): Promise<void> {
+    return this.#calls.close();
+  }
+
+  /** S21: what is wrong with an item is found before anything is sent; it fails alone. */
+  async #items<Q extends object, C, R>(
+    requests: readonly Q[],
+    check: (request: Q) => C,
+    send: (items: readonly C[]) => Promise<port.Answers<R>>,
+  ): Promise<port.Answers<R>> {
+    checkBatch(requests);
+    const failed = new Map<number, port.Failed>();
+    const items: C[] = [];
+    for (const [i, request] of requests.entries()) {
+      try {
+        checkItem(request);
+        items.push(check(request));
+      } catch (error) {
+        if (!(error instanceof LeaseError)) throw error;
+        failed.set(i, { outcome: 'failed', error });
+      }
+    }
+    const answers = await send(items);
+    if (failed.size === 0) return answers;
+    let next = 0;
+    return {
+      ...answers,
+      results: requests.map((_, i) => failed.get(i) ?? (answers.results[next++] as R | port.Failed)),
+    };
+  }
+
+  async #write<T>(name: string, values: readonly unknown[]): Promise<port.Reply & { body: T }> {
+    const reply = await this.#calls.call<T>(name, [this.namespace, ...values]);
+    this.#calls.hints.changed(this.namespace);
+    return reply;
+  }
+  #look<T>(name: string, values: readonly unknown[]): Promise<port.Reply & { body: T }> {
+    return this.#calls.call<T>(name, [this.namespace, ...values]);
+  }
+}
+
+function checked<Q extends object>(check: (request: Q) => void): (request: Q) => Q {
+  return (request) => {
+    check(request);
+    return request;
+  };
+}

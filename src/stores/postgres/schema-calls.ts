@@ -1,0 +1,84 @@
+// Calling the functions of one schema: the texts of the statements, replies as they come, and what belongs to the schema as a
+// whole. One of these is shared by the stores of all namespaces.
+import type { Clock } from '../../domain/clock.js';
+import { LeaseError } from '../../domain/errors.js';
+import type { Reply } from '../store.js';
+import { Hints } from './hints.js';
+import type { PostgresLink, Statement } from './link.js';
+import { checkMigrated, migrate, type Migrated } from './migrate.js';
+import { quoteName } from './quote.js';
+
+/** An id that turns up between looking it up and locking it makes a call begin anew. */
+const MOST_TRIES = 8;
+const VERSION = 'v1';
+
+interface Document {
+  readonly now: number;
+  readonly incarnation: string;
+  readonly version: number;
+  readonly body: unknown;
+}
+
+export class SchemaCalls {
+  readonly schema: string;
+  readonly hints: Hints;
+  readonly #link: PostgresLink;
+  readonly #isReadOnly: boolean;
+  readonly #statements = new Map<string, Statement>();
+  #isClosed = false;
+
+  constructor(link: PostgresLink, schema: string, options: { clock: Clock; channel: string; isReadOnly: boolean }) {
+    this.#link = link;
+    this.schema = schema;
+    this.#isReadOnly = options.isReadOnly;
+    this.hints = new Hints(link, options.clock, options.channel);
+  }
+
+  async call<T>(name: string, values: readonly unknown[]): Promise<Reply & { body: T }> {
+    this.#checkOpen();
+    const statement = this.#statement(name, values.length);
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const [row] = await this.#link.query(statement, values);
+      const reply = row?.['reply'];
+      if (typeof reply !== 'string') continue;
+      const { now, incarnation, version, body } = JSON.parse(reply) as Document;
+      return { now, incarnation, settingsVersion: version, body: body as T };
+    }
+    throw new LeaseError(
+      'STORE_UNAVAILABLE',
+      'ids were written by somebody else each time this call looked: try again',
+    );
+  }
+
+  async migrate({ dryRun }: { readonly dryRun: boolean }): Promise<Migrated> {
+    this.#checkOpen();
+    return this.#isReadOnly && !dryRun
+      ? checkMigrated(this.#link, this.schema, true)
+      : migrate(this.#link, this.schema, { dryRun });
+  }
+
+  facts(): Readonly<Record<string, unknown>> {
+    return { schema: this.schema, ...this.#link.facts() };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.hints.close();
+    await this.#link.close();
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new LeaseError('SHUTTING_DOWN', 'the store is closed: connect again');
+  }
+
+  /** As many as there are functions. */
+  #statement(name: string, count: number): Statement {
+    const known = this.#statements.get(name);
+    if (known) return known;
+    const values = Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ');
+    const text = `SELECT ${quoteName(this.schema)}.${name}_${VERSION}(${values}) AS reply`;
+    const made: Statement = { name: `hf_${name}`, text };
+    this.#statements.set(name, made);
+    return made;
+  }
+}

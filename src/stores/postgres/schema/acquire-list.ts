@@ -1,0 +1,121 @@
+// acquire, a list of items: locks first, then the clock and the rows, then the items in order (S16, S21). Nearly every list is plain
+// and is granted in one statement: that is what makes many callers quick.
+import { ENTER_QUICKLY, lockEverything } from './locking.js';
+
+export const ACQUIRE_LIST = `
+-- S13: the newest time in the rows a call touches. The clock is read after the locks; where it was stepped back it stands still.
+CREATE FUNCTION {s}.floor_v1(p_ns integer, p_names text[], p_ids text[]) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN greatest(
+    (SELECT max(x.newest) FROM unnest(p_ids) i(id), LATERAL (
+      SELECT greatest(y.acquired_at, y.renewed_at, CASE WHEN y.status IN (2, 4) THEN y.ended_at END) AS newest
+      FROM {s}.lease y WHERE y.id = i.id AND y.ns = p_ns OFFSET 0) x),
+    (SELECT max(x.newest) FROM unnest(p_names) n(name), LATERAL (
+      SELECT greatest(y.acquired_at, y.renewed_at, CASE WHEN y.status IN (2, 4) THEN y.ended_at END) AS newest
+      FROM {s}.lease y WHERE y.name = n.name AND y.ns = p_ns AND y.stands OFFSET 0) x));
+END $$;
+
+CREATE FUNCTION {s}.acquire_v1(
+  p_namespace text, p_whole boolean, p_names text[], p_above text[], p_ids text[], p_items json
+) RETURNS text LANGUAGE plpgsql VOLATILE {tuned} AS $$
+DECLARE
+  sp {s}.space := {s}.enter_v1(p_namespace, p_whole);
+  w {s}.wish;
+  v_now bigint;
+  v_wall bigint;
+  v_freed {s}.part[] := '{}';
+  v_tickets integer;
+  v_result json;
+  v_results json[] := '{}';
+BEGIN
+  IF NOT p_whole THEN PERFORM {s}.lock_names_v1(sp.seed, p_names, p_above, p_ids); END IF;
+  PERFORM {s}.mark_v1(sp);
+  v_wall := {s}.clock_v1();
+  v_now := greatest(v_wall, {s}.floor_v1(sp.ns, p_names || p_above, p_ids));
+  FOR w IN SELECT * FROM json_populate_recordset(NULL::{s}.wish, p_items) LOOP
+    SELECT * INTO v_freed, v_tickets, v_result FROM {s}.acquire_item_v1(sp, w, v_now, v_wall, v_freed, v_tickets);
+    v_results := v_results || v_result;
+  END LOOP;
+  PERFORM {s}.wake_v1(sp, v_now, v_freed, '{}');
+  RETURN {s}.reply_v1(sp, v_now, array_to_json(v_results));
+END $$;
+
+-- The form nearly every acquire has: one exclusive node, nothing held, nothing replaced, no terms out of the ordinary, and no two
+-- of a list on names that overlap. What finds its name free and its id new is granted in one statement; in between, in order,
+-- whatever does not goes the way of every other item.
+CREATE FUNCTION {s}.acquire_plain_v1(
+  p_namespace text, p_names text[], p_above text[], p_ids text[], p_owners text[], p_ttls bigint[], p_contents bigint[],
+  p_borns bigint[], p_walls double precision[], p_joins boolean[]
+) RETURNS text LANGUAGE plpgsql VOLATILE {quick} AS $$
+DECLARE
+  v_seed bigint := {s}.seed_v1(p_namespace);
+  sp {s}.space;
+  w {s}.wish;
+  v_all integer := cardinality(p_ids);
+  v_now bigint;
+  v_wall bigint;
+  v_over text[] := '{}';
+  v_is_over boolean;
+  v_dirty integer[];
+  v_next integer := 1;
+  v_at integer;
+  v_freed {s}.part[] := '{}';
+  v_tickets integer;
+  v_result json;
+  v_epochs text;
+  v_results json[] := '{}';
+BEGIN
+  ${lockEverything('v_seed', 'p_names', 'p_above', 'p_ids')}
+  ${ENTER_QUICKLY}
+  v_wall := {s}.clock_v1();
+  SELECT array_agg(i.ord) FILTER (WHERE known.there IS NOT NULL OR held.there IS NOT NULL OR abs(v_wall - i.born) > 60000),
+      EXISTS (SELECT FROM {s}.lease x WHERE x.ns = sp.ns AND x.stands AND x.parts IS NOT NULL)
+    INTO v_dirty, v_is_over
+    FROM unnest(p_ids, p_names, p_borns) WITH ORDINALITY i(id, name, born, ord)
+    LEFT JOIN LATERAL (SELECT 1 AS there FROM {s}.lease x WHERE x.id = i.id AND x.ns = sp.ns LIMIT 1) known ON true
+    LEFT JOIN LATERAL (SELECT 1 AS there FROM {s}.lease x WHERE x.name = i.name AND x.ns = sp.ns AND x.stands LIMIT 1) held ON true;
+  IF v_is_over THEN
+    v_over := ARRAY(SELECT a FROM unnest(p_names || p_above) a, LATERAL (
+        SELECT FROM {s}.lease_part y WHERE y.name = a AND y.ns = sp.ns LIMIT 1) o
+      UNION SELECT a FROM unnest(p_above) a, LATERAL (
+        SELECT FROM {s}.lease x WHERE x.name = a AND x.ns = sp.ns AND x.stands AND x.parts IS NOT NULL LIMIT 1) o);
+    v_dirty := v_dirty || ARRAY(SELECT i.ord::integer FROM unnest(p_names) WITH ORDINALITY i(name, ord)
+      WHERE EXISTS (SELECT FROM unnest(v_over) a WHERE i.name = a OR starts_with(i.name, a || '/')));
+  END IF;
+  IF pg_sequence_last_value(sp.epochs) + v_all > 9007199254740991 THEN
+    v_dirty := ARRAY(SELECT generate_series(1, v_all));
+  END IF;
+  v_dirty := CASE WHEN cardinality(v_dirty) > 0 THEN ARRAY(SELECT DISTINCT d FROM unnest(v_dirty) d ORDER BY d) ELSE '{}' END;
+  v_now := v_wall;
+  IF cardinality(v_dirty) > 0 THEN v_now := greatest(v_wall, {s}.floor_v1(sp.ns, p_names || p_above, p_ids)); END IF;
+  FOREACH v_at IN ARRAY v_dirty || (v_all + 1) LOOP
+    IF v_at > v_next THEN
+      WITH drawn AS MATERIALIZED (
+        SELECT i.*, nextval(sp.epochs) AS e, nextval('{s}.log_row') AS s
+        FROM unnest(p_ids[v_next:v_at - 1], p_names[v_next:v_at - 1], p_owners[v_next:v_at - 1], p_ttls[v_next:v_at - 1],
+          p_contents[v_next:v_at - 1], p_walls[v_next:v_at - 1]) WITH ORDINALITY i(id, name, owner, ttl, content, wall, ord)),
+      added AS (
+        INSERT INTO {s}.lease (ns, status, stands, content, epoch, grant_epoch, ttl_ms, acquired_at, renewed_at, expires_at,
+            check_at, skew_ms, arrival, arrived_at, id, name, owner)
+          SELECT sp.ns, 1, true, d.content, d.e, d.e, d.ttl, v_now, v_now, v_now + d.ttl, v_now + d.ttl,
+            floor(d.wall - v_wall + 0.5), d.s, v_now, d.id, d.name, d.owner FROM drawn d),
+      logged AS (
+        INSERT INTO {s}.log (ns, type, to_status, e, s, at, wall_at, epoch, n1, n2, n3, name, id, owner)
+          SELECT sp.ns, 1, 1, d.e, d.s, v_now, nullif(v_wall, v_now), d.e, d.ttl, v_now + d.ttl, 0, d.name, d.id, d.owner
+          FROM drawn d WHERE sp.keep_history)
+      SELECT string_agg(d.e::text, ',' ORDER BY d.ord) INTO v_epochs FROM drawn d;
+      IF cardinality(v_dirty) = 0 THEN RETURN {s}.reply_v1(sp, v_now, json_build_array(v_wall, v_epochs)); END IF;
+      v_results := v_results || ARRAY(SELECT e::json FROM unnest(string_to_array(v_epochs, ',')) e);
+    END IF;
+    EXIT WHEN v_at > v_all;
+    w := ROW(p_ids[v_at], p_contents[v_at], p_borns[v_at], p_owners[v_at],
+      ARRAY[ROW(p_names[v_at], 'node', 'exclusive', NULL)::{s}.part], p_ttls[v_at], 0, p_joins[v_at], NULL, NULL, NULL, false, -1,
+      NULL, 0, 0, NULL, NULL, false, p_walls[v_at])::{s}.wish;
+    SELECT * INTO v_freed, v_tickets, v_result FROM {s}.acquire_item_v1(sp, w, v_now, v_wall, v_freed, v_tickets);
+    v_results := v_results || v_result;
+    v_next := v_at + 1;
+  END LOOP;
+  PERFORM {s}.wake_v1(sp, v_now, v_freed, '{}');
+  RETURN {s}.reply_v1(sp, v_now, json_build_array(v_wall, array_to_json(v_results)));
+END $$;
+`;

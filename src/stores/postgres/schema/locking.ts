@@ -1,0 +1,179 @@
+// The locks of S16 and the step every call begins with.
+//
+// enter: refuses any isolation but READ COMMITTED, locks the namespace (shared; exclusive for what needs all of it), reads its
+// row, and begins a new incarnation where the server's life is another than the one written down (S2).
+// lock_names: in one sorted statement, exclusive on names and ids, shared on the names above.
+// mark: says, in two locks that conflict with nobody, from where in the log this transaction may still write (H1).
+/**
+ * One statement: the namespace first (shared), then names from the top down, then ids. Everybody locks in this one order, so no
+ * two calls wait for each other; a name above sorts before those below it.
+ */
+export function lockEverything(seed: string, names: string, above: string, ids: string): string {
+  return `PERFORM CASE WHEN k.own THEN pg_advisory_xact_lock(k.key) ELSE pg_advisory_xact_lock_shared(k.key) END
+  FROM (
+    SELECT CASE u.kind WHEN 0 THEN ${seed} ELSE hashtextextended(u.name, ${seed} + u.kind - 1) END AS key, bool_or(u.own) AS own
+    FROM (
+      SELECT 0 AS kind, ''::text COLLATE "C" AS name, false AS own
+      UNION ALL SELECT 1, n, true FROM unnest(${names}) n
+      UNION ALL SELECT 1, n, false FROM unnest(${above}) n
+      UNION ALL SELECT 2, n, true FROM unnest(${ids}) n
+    ) u GROUP BY u.kind, u.name ORDER BY u.kind, u.name
+  ) k;`;
+}
+
+/** What enter does after its lock, for the calls that must be quick; nothing out of the ordinary happens in most of them. */
+export const ENTER_QUICKLY = `SELECT n.id, n.name, ('{s}.epoch_' || n.id)::regclass, n.keep_history, n.history_renewals,
+      n.settings_version, f.incarnation, v_seed
+    INTO sp FROM {s}.namespace n, {s}.life f
+    WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time();
+  IF NOT FOUND OR current_setting('transaction_isolation') <> 'read committed' THEN
+    sp := {s}.enter_v1(p_namespace);
+  END IF;
+  PERFORM pg_advisory_xact_lock_shared((v_seed & 2147483646)::integer, (pg_sequence_last_value(sp.epochs) & 2147483647)::integer),
+    pg_advisory_xact_lock_shared(((v_seed & 2147483646) + 1)::integer,
+      (pg_sequence_last_value('{s}.log_row'::regclass) & 2147483647)::integer);`;
+
+export const LOCKING = `
+CREATE TYPE {s}.space AS (
+  ns integer, name text, epochs regclass, keep_history boolean, history_renewals boolean,
+  version bigint, incarnation text, seed bigint
+);
+
+CREATE FUNCTION {s}.seed_v1(p_namespace text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT hashtextextended({l} || '/' || p_namespace, 7420)
+$$;
+
+CREATE FUNCTION {s}.clock_v1() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+  SELECT floor(date_part('epoch', clock_timestamp()) * 1000)::bigint
+$$;
+
+CREATE FUNCTION {s}.above_v1(p_name text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+  v_pieces text[];
+  v_upper text;
+  v_above text[] := '{}';
+BEGIN
+  IF strpos(p_name, '/') = 0 THEN RETURN v_above; END IF;
+  v_pieces := string_to_array(p_name, '/');
+  v_upper := v_pieces[1];
+  v_above := ARRAY[v_upper];
+  FOR i IN 2 .. cardinality(v_pieces) - 1 LOOP
+    v_upper := v_upper || '/' || v_pieces[i];
+    v_above := v_above || v_upper;
+  END LOOP;
+  RETURN v_above;
+END $$;
+
+-- The names above these, each once.
+CREATE FUNCTION {s}.all_above_v1(p_names text[]) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+  RETURN ARRAY(SELECT DISTINCT u.upper FROM (
+      SELECT DISTINCT left(n, length(n) - strpos(reverse(n), '/')) AS parent FROM unnest(p_names) n WHERE strpos(n, '/') > 0) d,
+    LATERAL (SELECT d.parent AS upper UNION ALL SELECT unnest({s}.above_v1(d.parent))) u);
+END $$;
+
+CREATE FUNCTION {s}.names_v1(p_name text, p_parts {s}.part[]) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+  IF p_parts IS NULL THEN RETURN ARRAY[p_name]; END IF;
+  RETURN ARRAY(SELECT p.name FROM unnest(p_parts) p);
+END $$;
+
+CREATE FUNCTION {s}.open_namespace_v1(p_namespace text) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  v_id integer;
+  v_grantee oid;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended({l}, 7421));
+  PERFORM FROM {s}.namespace n WHERE n.name = p_namespace;
+  IF FOUND THEN RETURN; END IF;
+  INSERT INTO {s}.namespace (name) VALUES (p_namespace) RETURNING id INTO v_id;
+  EXECUTE 'CREATE SEQUENCE ' || '{s}.epoch_' || v_id || ' AS bigint MINVALUE 0 MAXVALUE 9007199254740991 CACHE 1 START '
+    || greatest({s}.clock_v1() * 1000, floor(date_part('epoch', pg_postmaster_start_time()))::bigint * 1000000);
+  PERFORM nextval(('{s}.epoch_' || v_id)::regclass);
+  -- Who may count in the log may count here.
+  FOR v_grantee IN
+    SELECT DISTINCT a.grantee FROM pg_class c, aclexplode(c.relacl) a
+    WHERE c.oid = '{s}.log_row'::regclass AND a.grantee <> c.relowner AND a.privilege_type IN ('USAGE', 'UPDATE')
+  LOOP
+    EXECUTE 'GRANT USAGE, SELECT ON SEQUENCE ' || '{s}.epoch_' || v_id || ' TO '
+      || CASE WHEN v_grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(v_grantee)) END;
+  END LOOP;
+END $$;
+
+-- S2: a new life. Every counter is lifted to the wall time in microseconds, at least by one.
+CREATE FUNCTION {s}.begin_life_v1() RETURNS text
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  v_life {s}.life;
+  v_row record;
+  v_timeline text := substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8);
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended({l}, 7422));
+  SELECT * INTO v_life FROM {s}.life f WHERE f.one;
+  IF FOUND AND v_life.started = pg_postmaster_start_time() AND v_life.timeline = v_timeline THEN
+    RETURN v_life.incarnation;
+  END IF;
+  FOR v_row IN SELECT n.id, n.keep_history, ('{s}.epoch_' || n.id)::regclass AS epochs FROM {s}.namespace n LOOP
+    PERFORM setval(v_row.epochs, least(9007199254740991,
+      greatest(pg_sequence_last_value(v_row.epochs) + 1, {s}.clock_v1() * 1000)));
+    CONTINUE WHEN NOT v_row.keep_history;
+    INSERT INTO {s}.log (ns, type, e, s, at, reason, data)
+      VALUES (v_row.id, 23, pg_sequence_last_value(v_row.epochs), nextval('{s}.log_row'), {s}.clock_v1(),
+        'the server was started, restored or promoted', '{}');
+  END LOOP;
+  DELETE FROM {s}.life;
+  INSERT INTO {s}.life (started, timeline, incarnation)
+    VALUES (pg_postmaster_start_time(), v_timeline, replace(gen_random_uuid()::text, '-', ''))
+    RETURNING * INTO v_life;
+  RETURN v_life.incarnation;
+END $$;
+
+CREATE FUNCTION {s}.enter_v1(p_namespace text, p_whole boolean DEFAULT false) RETURNS {s}.space
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  sp {s}.space;
+BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    RAISE EXCEPTION 'this transaction is %, not READ COMMITTED', current_setting('transaction_isolation')
+      USING ERRCODE = 'HF001';
+  END IF;
+  sp.seed := {s}.seed_v1(p_namespace);
+  IF p_whole THEN PERFORM pg_advisory_xact_lock(sp.seed);
+  ELSE PERFORM pg_advisory_xact_lock_shared(sp.seed);
+  END IF;
+  SELECT n.id, n.name, ('{s}.epoch_' || n.id)::regclass, n.keep_history, n.history_renewals, n.settings_version,
+      (SELECT l.incarnation FROM {s}.life l WHERE l.one AND l.started = pg_postmaster_start_time()), sp.seed
+    INTO sp FROM {s}.namespace n WHERE n.name = p_namespace;
+  IF FOUND AND sp.incarnation IS NOT NULL THEN RETURN sp; END IF;
+  PERFORM {s}.begin_life_v1();
+  PERFORM {s}.open_namespace_v1(p_namespace);
+  SELECT n.id, n.name, ('{s}.epoch_' || n.id)::regclass, n.keep_history, n.history_renewals, n.settings_version,
+      (SELECT l.incarnation FROM {s}.life l WHERE l.one), {s}.seed_v1(p_namespace)
+    INTO sp FROM {s}.namespace n WHERE n.name = p_namespace;
+  RETURN sp;
+END $$;
+
+CREATE FUNCTION {s}.lock_names_v1(p_seed bigint, p_names text[], p_above text[], p_ids text[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  ${lockEverything('p_seed', 'p_names', 'p_above', 'p_ids')}
+END $$;
+
+-- Never waits: true when every name of the row could be locked.
+CREATE FUNCTION {s}.try_lock_names_v1(p_seed bigint, p_names text[]) RETURNS boolean
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN (SELECT (SELECT bool_and(pg_try_advisory_xact_lock(hashtextextended(n, p_seed))) FROM unnest(p_names) n)
+    AND coalesce((SELECT bool_and(pg_try_advisory_xact_lock_shared(hashtextextended(a, p_seed)))
+      FROM unnest(p_names) n, unnest({s}.above_v1(n)) a), true));
+END $$;
+
+CREATE FUNCTION {s}.mark_v1(sp {s}.space) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared((sp.seed & 2147483646)::integer,
+      (pg_sequence_last_value(sp.epochs) & 2147483647)::integer),
+    pg_advisory_xact_lock_shared(((sp.seed & 2147483646) + 1)::integer,
+      (pg_sequence_last_value('{s}.log_row'::regclass) & 2147483647)::integer);
+END $$;
+`;

@@ -1,0 +1,209 @@
+// Reads: they take no lock, write nothing and create nothing, so that they also work for a role that may only look. And the log
+// (H1), which is read up to the oldest place where a running transaction may still write, and no further.
+const STRETCH = 10_000;
+
+/** Rows of the log in one direction. What is filtered looks at no more than ${STRETCH} rows a call (S18). */
+function scan(backward: boolean): string {
+  const [order, range] = backward
+    ? ['DESC', '(p_has_from IS FALSE OR (k.e, k.s) < (p_e, p_s))']
+    : ['ASC', '(k.e, k.s) > (v_e, v_s)'];
+  const within = `${range} AND (k.e, k.s) <= (v_bound_e, v_bound_s)`;
+  return `
+    SELECT array_agg(c.row ORDER BY c.e ${order}, c.s ${order}), count(*) INTO v_rows, v_seen FROM (
+      SELECT g AS row, g.e, g.s FROM (
+        SELECT k.e, k.s FROM {s}.log k WHERE p_resource IS NULL AND k.ns = sp.ns AND ${within}
+        UNION ALL
+        SELECT k.e, k.s FROM {s}.log k WHERE p_resource IS NOT NULL AND k.ns = sp.ns AND k.name = p_resource AND ${within}
+        UNION ALL
+        SELECT k.e, k.s FROM {s}.log_name k WHERE p_resource IS NOT NULL AND k.ns = sp.ns AND k.name = p_resource AND ${within}
+        ORDER BY e ${order}, s ${order} LIMIT v_stretch
+      ) key JOIN {s}.log g ON g.ns = sp.ns AND g.e = key.e AND g.s = key.s) c;`;
+}
+
+export const LOOKING = `
+-- The namespace as it is; one that nobody has written to yet has no rows (ns 0) and the settings every new one has.
+CREATE FUNCTION {s}.look_v1(p_namespace text) RETURNS {s}.space LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  sp {s}.space;
+  v_life {s}.life;
+BEGIN
+  SELECT n.id, n.name, ('{s}.epoch_' || n.id)::regclass, n.keep_history, n.history_renewals, n.settings_version, NULL,
+      {s}.seed_v1(p_namespace)
+    INTO sp FROM {s}.namespace n WHERE n.name = p_namespace;
+  IF NOT FOUND THEN sp := ROW(0, p_namespace, NULL, true, false, 1, NULL, {s}.seed_v1(p_namespace)); END IF;
+  SELECT * INTO v_life FROM {s}.life f WHERE f.one;
+  -- A life nobody has written in yet has no name of its own so far. What it is called here is nobody's position.
+  sp.incarnation := CASE WHEN v_life.started = pg_postmaster_start_time() THEN v_life.incarnation ELSE 'unwritten' END;
+  RETURN sp;
+END $$;
+
+CREATE FUNCTION {s}.epoch_v1(sp {s}.space) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+  SELECT CASE WHEN (sp).ns = 0 THEN floor(date_part('epoch', pg_postmaster_start_time()))::bigint * 1000000 ELSE pg_sequence_last_value((sp).epochs) END
+$$;
+
+CREATE FUNCTION {s}.time_v1(p_namespace text) RETURNS text LANGUAGE plpgsql VOLATILE {tuned} AS $$
+DECLARE
+  sp {s}.space := {s}.look_v1(p_namespace);
+BEGIN
+  RETURN {s}.reply_v1(sp, {s}.clock_v1(), to_json({s}.epoch_v1(sp)));
+END $$;
+
+CREATE FUNCTION {s}.get_v1(p_namespace text, p_ids text[]) RETURNS text LANGUAGE plpgsql VOLATILE {tuned} AS $$
+DECLARE
+  sp {s}.space := {s}.look_v1(p_namespace);
+  v_rows json;
+  v_newest bigint;
+BEGIN
+  SELECT json_agg({s}.record_v1(x)), max(greatest(x.acquired_at, x.renewed_at)) INTO v_rows, v_newest
+    FROM {s}.lease x WHERE x.ns = sp.ns AND x.id = ANY (p_ids) AND x.content <> 0;
+  RETURN {s}.reply_v1(sp, greatest({s}.clock_v1(), v_newest), v_rows);
+END $$;
+
+CREATE FUNCTION {s}.list_v1(
+  p_namespace text, p_after_name text, p_after_id text, p_name text, p_below boolean, p_owner text, p_status integer,
+  p_older bigint, p_limit integer
+) RETURNS text LANGUAGE plpgsql VOLATILE {tuned} AS $$
+DECLARE
+  sp {s}.space := {s}.look_v1(p_namespace);
+  v_now bigint := {s}.clock_v1();
+  v_rows json;
+BEGIN
+  IF p_name IS NULL THEN
+    SELECT json_agg({s}.record_v1(r.row)) INTO v_rows FROM (
+      SELECT x AS row FROM {s}.lease x WHERE x.ns = sp.ns AND x.stands AND x.status < 2 AND x.expires_at > v_now
+        AND x.name >= p_after_name AND (x.name > p_after_name OR x.id > p_after_id)
+        AND (p_owner IS NULL OR x.owner = p_owner) AND (p_status IS NULL OR x.status = p_status)
+        AND (p_older IS NULL OR v_now - x.acquired_at >= p_older)
+      ORDER BY x.name, x.id LIMIT p_limit) r;
+  ELSE
+    SELECT json_agg({s}.record_v1(r.row)) INTO v_rows FROM (
+      SELECT x AS row FROM {s}.lease x WHERE x.ns = sp.ns AND x.stands AND x.status < 2 AND x.expires_at > v_now
+        AND x.id IN (
+          SELECT y.id FROM {s}.lease y WHERE y.ns = sp.ns AND y.stands AND y.name = p_name
+          UNION ALL SELECT o.id FROM {s}.lease_part o WHERE o.ns = sp.ns AND o.name = p_name
+          UNION ALL SELECT y.id FROM {s}.lease y WHERE p_below AND y.ns = sp.ns AND y.stands
+            AND y.name >= p_name || '/' AND y.name < p_name || '0'
+          UNION ALL SELECT o.id FROM {s}.lease_part o WHERE p_below AND o.ns = sp.ns
+            AND o.name >= p_name || '/' AND o.name < p_name || '0')
+        AND (x.name, x.id) > (p_after_name, p_after_id)
+        AND (p_owner IS NULL OR x.owner = p_owner) AND (p_status IS NULL OR x.status = p_status)
+        AND (p_older IS NULL OR v_now - x.acquired_at >= p_older)
+      ORDER BY x.name, x.id LIMIT p_limit) r;
+  END IF;
+  RETURN {s}.reply_v1(sp, v_now, v_rows);
+END $$;
+
+CREATE FUNCTION {s}.show_v1(p_namespace text, p_name text) RETURNS text LANGUAGE plpgsql VOLATILE {tuned} AS $$
+DECLARE
+  sp {s}.space := {s}.look_v1(p_namespace);
+  v_rows json;
+BEGIN
+  SELECT json_agg({s}.waiting_json_v1(l)) INTO v_rows
+    FROM {s}.near_v1(sp.ns, ARRAY[ROW(p_name, 'node', 'exclusive', NULL)::{s}.part]) l;
+  RETURN {s}.reply_v1(sp, {s}.clock_v1(), v_rows);
+END $$;
+
+CREATE FUNCTION {s}.wait_graph_v1(p_namespace text, p_cycle text[]) RETURNS text LANGUAGE plpgsql VOLATILE {tuned} AS $$
+DECLARE
+  sp {s}.space := {s}.look_v1(p_namespace);
+  v_now bigint := {s}.clock_v1();
+  v_body json;
+BEGIN
+  SELECT json_build_array(g.tickets, g.around, g.mark) INTO v_body FROM {s}.graph_v1(sp.ns, v_now, p_cycle) g;
+  RETURN {s}.reply_v1(sp, v_now, v_body);
+END $$;
+
+-- H1: up to where nothing can appear any more. First the counters, then the locks of those who may still write: who is not
+-- among them draws later than this, and so beyond it.
+CREATE FUNCTION {s}.horizon_v1(sp {s}.space, OUT e bigint, OUT s bigint) LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  v_class bigint := (sp).seed & 2147483646;
+  v_e bigint := {s}.epoch_v1(sp);
+  v_s bigint := pg_sequence_last_value('{s}.log_row'::regclass);
+BEGIN
+  IF sp.ns = 0 THEN
+    e := 0;
+    s := 0;
+    RETURN;
+  END IF;
+  SELECT least_e, least_s INTO e, s FROM (
+    SELECT v_e AS least_e, v_s AS least_s
+    UNION ALL
+    SELECT v_e - ((v_e - a.objid::bigint) & 2147483647), v_s - ((v_s - b.objid::bigint) & 2147483647)
+    FROM pg_locks a JOIN pg_locks b ON b.virtualtransaction = a.virtualtransaction
+    WHERE a.locktype = 'advisory' AND a.objsubid = 2 AND a.classid::bigint = v_class
+      AND a.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+      AND b.locktype = 'advisory' AND b.objsubid = 2 AND b.classid::bigint = v_class + 1 AND b.database = a.database
+  ) bounds ORDER BY least_e, least_s LIMIT 1;
+END $$;
+
+-- A log row as the store answers it: see src/stores/postgres/log-codec.ts for the order.
+CREATE FUNCTION {s}.log_json_v1(l {s}.log) RETURNS json LANGUAGE sql STABLE AS $$
+  SELECT json_build_array(l.e, l.s, l.type, l.from_status, l.to_status, l.at, l.wall_at, l.epoch, l.n1, l.n2, l.n3, l.name,
+    l.id, l.owner, l.actor, l.reason, l.names, l.data::json)
+$$;
+
+CREATE FUNCTION {s}.events_v1(
+  p_namespace text, p_has_from boolean, p_incarnation text, p_e bigint, p_s bigint, p_backward boolean, p_limit integer,
+  p_resource text, p_prefix text, p_lease text, p_owner text, p_type integer, p_since bigint, p_until bigint
+) RETURNS text LANGUAGE plpgsql VOLATILE {tuned} AS $$
+DECLARE
+  sp {s}.space := {s}.look_v1(p_namespace);
+  v_pruned_e bigint := 0;
+  v_pruned_s bigint := 0;
+  v_bound_e bigint;
+  v_bound_s bigint;
+  v_e bigint;
+  v_s bigint;
+  v_rows {s}.log[];
+  v_seen integer;
+  v_stretch integer;
+  v_found json[] := '{}';
+  v_more boolean := false;
+  l {s}.log;
+  v_last {s}.log;
+BEGIN
+  SELECT h.e, h.s INTO v_bound_e, v_bound_s FROM {s}.horizon_v1(sp) h;
+  SELECT n.pruned_e, n.pruned_s INTO v_pruned_e, v_pruned_s FROM {s}.namespace n WHERE n.id = sp.ns;
+  v_pruned_e := coalesce(v_pruned_e, 0);
+  v_pruned_s := coalesce(v_pruned_s, 0);
+  IF p_has_from AND (p_incarnation IS DISTINCT FROM sp.incarnation OR p_e > {s}.epoch_v1(sp)
+      OR p_s > pg_sequence_last_value('{s}.log_row'::regclass)
+      OR (NOT p_backward AND (p_e, p_s) < (v_pruned_e, v_pruned_s))) THEN
+    RETURN {s}.reply_v1(sp, {s}.clock_v1(), json_build_array('lost', v_pruned_e, v_pruned_s));
+  END IF;
+  v_stretch := CASE WHEN num_nulls(p_prefix, p_lease, p_owner, p_type, p_since, p_until) = 6 THEN p_limit + 1 ELSE ${STRETCH} END;
+  IF p_backward THEN ${scan(true)}
+  ELSE
+    v_e := CASE WHEN p_has_from THEN p_e ELSE v_pruned_e END;
+    v_s := CASE WHEN p_has_from THEN p_s ELSE v_pruned_s END;
+    ${scan(false)}
+  END IF;
+  IF v_rows IS NOT NULL THEN
+    FOREACH l IN ARRAY v_rows LOOP
+      CONTINUE WHEN l.id IS DISTINCT FROM coalesce(p_lease, l.id) OR l.owner IS DISTINCT FROM coalesce(p_owner, l.owner)
+        OR l.type <> coalesce(p_type, l.type) OR l.at < p_since OR l.at >= p_until
+        OR (p_prefix IS NOT NULL AND NOT EXISTS (SELECT FROM unnest(coalesce(l.names, ARRAY[l.name])) n
+          WHERE n = p_prefix OR starts_with(n, p_prefix || '/')));
+      v_more := cardinality(v_found) >= p_limit;
+      EXIT WHEN v_more;
+      v_found := v_found || {s}.log_json_v1(l);
+      v_last := l;
+    END LOOP;
+    l := v_rows[v_seen];
+  END IF;
+  -- Where a reader goes on: after the last row it was given, the last one looked at, or as far as there can be any.
+  IF NOT v_more AND v_seen = v_stretch THEN
+    v_more := true;
+    v_last := l;
+  ELSIF NOT v_more THEN
+    v_last.e := CASE WHEN NOT p_backward THEN v_bound_e WHEN v_seen > 0 THEN l.e WHEN p_has_from THEN p_e ELSE v_bound_e END;
+    v_last.s := CASE WHEN NOT p_backward THEN v_bound_s WHEN v_seen > 0 THEN l.s WHEN p_has_from THEN p_s ELSE v_bound_s END;
+  END IF;
+  IF NOT p_backward AND (v_last.e, v_last.s) < (v_e, v_s) THEN
+    v_last.e := v_e;
+    v_last.s := v_s;
+  END IF;
+  RETURN {s}.reply_v1(sp, {s}.clock_v1(), json_build_array('rows', array_to_json(v_found), v_last.e, v_last.s, v_more));
+END $$;
+`;

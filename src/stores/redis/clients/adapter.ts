@@ -1,0 +1,80 @@
+// What the link needs of a client library, in the smallest shape that redis and ioredis, one server and a cluster, all fit.
+// Errors pass through as the library throws them; replies are made alike: text, numbers, null and arrays, whatever the
+// library or its settings would make of them.
+import { Buffer } from 'node:buffer';
+
+/** A connection of its own that hears channels. It never comes back by itself: who opened it opens the next. */
+export interface HearingConnection {
+  hear(channel: string): Promise<void>;
+  forget(channel: string): Promise<void>;
+  /** Answered by a server that is there; a half-open socket never does. */
+  ping(): Promise<unknown>;
+  close(): void;
+}
+
+export interface HearingEvents {
+  message(channel: string, payload: string): void;
+  lost(error: unknown): void;
+}
+
+export interface ClientAdapter {
+  /** For `info`: which library, and whether a cluster. */
+  readonly kind: string;
+  readonly cluster: boolean;
+  /** Routed by `key` on a cluster. */
+  send(key: string, args: readonly string[]): Promise<unknown>;
+  /** Two commands, one after the other over the same connection and in one write. Not for a cluster. */
+  sendBoth(first: readonly string[], second: readonly string[]): Promise<readonly [unknown, unknown]>;
+  /** The same command for every primary; rejects when none answers. */
+  sendToAll(args: readonly string[]): Promise<readonly unknown[]>;
+  /** Connects; resolves when it can hear. */
+  openHearing(events: HearingEvents): Promise<HearingConnection>;
+  /** Called at once when a connection is gone and commands would fail until it is back. */
+  onLost(listener: (error: unknown) => void): void;
+  /** Ends what is ours: our own client with its sockets; of the caller's only our listeners. */
+  dispose(): void;
+}
+
+export function plainReply(reply: unknown): unknown {
+  if (typeof reply === 'string' || typeof reply === 'number' || reply === null || reply === undefined) {
+    return reply ?? null;
+  }
+  if (Array.isArray(reply)) return reply.map(plainReply);
+  if (Buffer.isBuffer(reply)) return reply.toString('utf8');
+  if (typeof reply === 'bigint') return Number(reply);
+  if (typeof reply === 'boolean') return reply ? 1 : 0;
+  if (reply instanceof Map) return [...reply].flat().map(plainReply);
+  if (reply instanceof Set) return [...reply].map(plainReply);
+  if (reply instanceof Error) throw reply;
+  return Object.entries(reply).flatMap(([name, value]) => [name, plainReply(value)]);
+}
+
+/** What answered; the first failure when nothing did. */
+export async function answersOf(replies: readonly Promise<unknown>[]): Promise<readonly unknown[]> {
+  const settled = await Promise.allSettled(replies);
+  const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failed = settled.find((one) => one.status === 'rejected');
+  if (answers.length === 0) throw failed?.reason ?? new Error('the cluster names no primary');
+  return answers;
+}
+
+interface Telling {
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  off(event: 'error', listener: (error: unknown) => void): unknown;
+}
+
+/** Connects; libraries tell the cause by an event and reject with something vaguer, so the told one is thrown. */
+export async function connectTelling(client: Telling & { connect(): Promise<unknown> }): Promise<void> {
+  let told: unknown;
+  const hear = (error: unknown): void => {
+    told = (error as { lastNodeError?: unknown } | undefined)?.lastNodeError ?? error;
+  };
+  client.on('error', hear);
+  try {
+    await client.connect();
+  } catch (error) {
+    throw told ?? error;
+  } finally {
+    client.off('error', hear);
+  }
+}

@@ -1,0 +1,84 @@
+// The `ioredis` package, 5 and 6, a cluster. The library finds the node of a key (it knows where EVALSHA keeps its keys) and
+// follows MOVED, ASK and TRYAGAIN, all of which say that nothing was executed.
+import { answersOf, plainReply, type ClientAdapter, type HearingConnection, type HearingEvents } from './adapter.js';
+import { openIoRedisHearing, type IoRedisClient, type IoRedisOptions } from './ioredis.js';
+
+/** The part of a cluster client that is used, in 5 and 6 alike. */
+export interface IoRedisCluster {
+  readonly status: string;
+  readonly isCluster: boolean;
+  readonly options: IoRedisOptions;
+  connect(): Promise<unknown>;
+  call(command: string, ...args: string[]): Promise<unknown>;
+  nodes(role: 'master'): readonly IoRedisClient[];
+  disconnect(): void;
+  on(event: string, listener: (...values: never[]) => void): unknown;
+  off(event: string, listener: (...values: never[]) => void): unknown;
+}
+
+export class IoRedisClusterAdapter implements ClientAdapter {
+  readonly kind = 'ioredis';
+  readonly cluster = true;
+  readonly #cluster: IoRedisCluster;
+  readonly #ours: boolean;
+  readonly #lost: ((error: unknown) => void)[] = [];
+  #lastError: unknown;
+  readonly #heardError = (error: unknown): void => {
+    this.#lastError = error;
+  };
+  readonly #heardClose = (): void => {
+    for (const listener of this.#lost) listener(this.#lastError ?? new Error('Connection is closed.'));
+  };
+  readonly #nodeAdded = (node: IoRedisClient): void => {
+    node.on('ready', () => void node.stream?.unref?.()); // a connection keeps no process alive
+  };
+
+  constructor(cluster: IoRedisCluster, ours: boolean) {
+    this.#cluster = cluster;
+    this.#ours = ours;
+    cluster.on('error', this.#heardError);
+    cluster.on('node error', this.#heardError);
+    cluster.on('close', this.#heardClose);
+    if (ours) cluster.on('+node', this.#nodeAdded);
+  }
+
+  async send(_key: string, [command = '', ...args]: readonly string[]): Promise<unknown> {
+    return plainReply(await this.#cluster.call(command, ...args));
+  }
+
+  sendBoth(): Promise<readonly [unknown, unknown]> {
+    return Promise.reject(new Error('two commands over one connection are not for a cluster'));
+  }
+
+  sendToAll([command = '', ...args]: readonly string[]): Promise<readonly unknown[]> {
+    const ask = async (node: IoRedisClient): Promise<unknown> => plainReply(await node.call(command, ...args));
+    return answersOf(this.#cluster.nodes('master').map(ask));
+  }
+
+  async openHearing(events: HearingEvents): Promise<HearingConnection> {
+    let failure: unknown = new Error('the cluster names no primary');
+    for (const node of this.#cluster.nodes('master')) {
+      try {
+        return await openIoRedisHearing(node, events);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  onLost(listener: (error: unknown) => void): void {
+    this.#lost.push(listener);
+  }
+
+  dispose(): void {
+    this.#lost.length = 0;
+    if (this.#ours) {
+      this.#cluster.disconnect();
+    } else {
+      this.#cluster.off('error', this.#heardError);
+      this.#cluster.off('node error', this.#heardError);
+      this.#cluster.off('close', this.#heardClose);
+    }
+  }
+}

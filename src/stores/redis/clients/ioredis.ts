@@ -1,0 +1,137 @@
+// The `ioredis` package, 5 and 6, one server (found through sentinels too). Commands go through `call`, whose replies are text;
+// what the library would send again by itself after a lost connection is harmless, because every operation can be repeated.
+import {
+  answersOf,
+  connectTelling,
+  plainReply,
+  type ClientAdapter,
+  type HearingConnection,
+  type HearingEvents,
+} from './adapter.js';
+
+/** The part of a client that is used, in 5 and 6 alike. */
+export interface IoRedisClient {
+  readonly status: string;
+  readonly mode?: string;
+  readonly isCluster: boolean;
+  readonly options: IoRedisOptions;
+  readonly stream?: { unref?: () => unknown } | undefined;
+  connect(): Promise<unknown>;
+  call(command: string, ...args: string[]): Promise<unknown>;
+  subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  ping(): Promise<unknown>;
+  duplicate(overrides: object): IoRedisClient;
+  disconnect(): void;
+  on(event: string, listener: (...values: never[]) => void): unknown;
+  off(event: string, listener: (...values: never[]) => void): unknown;
+}
+export interface IoRedisOptions {
+  readonly keyPrefix?: unknown;
+  readonly stringNumbers?: boolean;
+  readonly protocol?: number;
+  readonly redisOptions?: IoRedisOptions;
+}
+
+/** One connection, no second life, nothing kept for later: what fails, fails at once. */
+export const ONE_LIFE = {
+  lazyConnect: true,
+  retryStrategy: null,
+  reconnectOnError: null,
+  enableOfflineQueue: false,
+  autoResubscribe: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  maxLoadingRetryTime: 0,
+};
+
+export class IoRedisAdapter implements ClientAdapter {
+  readonly kind = 'ioredis';
+  readonly cluster = false;
+  readonly #client: IoRedisClient;
+  readonly #ours: boolean;
+  readonly #lost: ((error: unknown) => void)[] = [];
+  #lastError: unknown;
+  /** An error is told first, the end of the connection afterwards. */
+  readonly #heardError = (error: unknown): void => {
+    this.#lastError = error;
+  };
+  readonly #heardClose = (): void => {
+    for (const listener of this.#lost) listener(this.#lastError ?? new Error('Connection is closed.'));
+  };
+
+  constructor(client: IoRedisClient, ours: boolean) {
+    this.#client = client;
+    this.#ours = ours;
+    client.on('error', this.#heardError);
+    client.on('close', this.#heardClose);
+  }
+
+  async send(_key: string, [command = '', ...args]: readonly string[]): Promise<unknown> {
+    return plainReply(await this.#client.call(command, ...args));
+  }
+
+  async sendBoth(first: readonly string[], second: readonly string[]): Promise<readonly [unknown, unknown]> {
+    return Promise.all([this.send('', first), this.send('', second)]);
+  }
+
+  sendToAll(args: readonly string[]): Promise<readonly unknown[]> {
+    return answersOf([this.send('', args)]);
+  }
+
+  openHearing(events: HearingEvents): Promise<HearingConnection> {
+    return openIoRedisHearing(this.#client, events);
+  }
+
+  onLost(listener: (error: unknown) => void): void {
+    this.#lost.push(listener);
+  }
+
+  dispose(): void {
+    this.#lost.length = 0;
+    if (this.#ours) {
+      this.#client.disconnect(); // its last error still finds the listener
+    } else {
+      this.#client.off('error', this.#heardError);
+      this.#client.off('close', this.#heardClose);
+    }
+  }
+}
+
+/** Connects a client of ours. */
+export async function connectIoRedis(client: IoRedisClient): Promise<void> {
+  await connectTelling(client);
+  client.stream?.unref?.(); // a connection keeps no process alive
+}
+
+export async function openIoRedisHearing(parent: IoRedisClient, events: HearingEvents): Promise<HearingConnection> {
+  const client = parent.duplicate({ ...ONE_LIFE, keyPrefix: '', readOnly: false });
+  let isClosed = false;
+  let told: unknown;
+  client.on('error', (error: unknown) => {
+    told = error;
+  });
+  client.on('message', (channel: string, payload: string) => events.message(channel, payload));
+  try {
+    await connectIoRedis(client);
+  } catch (error) {
+    client.disconnect();
+    throw error;
+  }
+  client.on('close', () => {
+    if (!isClosed) events.lost(told ?? new Error('Connection is closed.'));
+  });
+  return {
+    async hear(channel) {
+      await client.subscribe(channel);
+    },
+    async forget(channel) {
+      await client.unsubscribe(channel);
+    },
+    ping: () => client.ping(),
+    close() {
+      isClosed = true;
+      client.disconnect();
+    },
+  };
+}

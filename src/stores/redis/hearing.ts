@@ -1,0 +1,164 @@
+// Hints over pub/sub: one connection of its own for all channels, made when the first is asked for. It is kept honest by a PING
+// (a half-open socket is found within 15 s), comes back by itself with growing pauses, and subscribes anew each time. Whoever
+// listens is told once when it goes and once when it is back; between the two nothing is heard (Q3: lost hints cost one refresh).
+import type { Clock, TimerHandle } from '../../domain/clock.js';
+import type { LeaseError } from '../../domain/errors.js';
+import { answerWithin } from './answer-within.js';
+import type { HearingConnection } from './clients/adapter.js';
+import { late, type Connections } from './connections.js';
+import type { LinkListener } from './link.js';
+import { translateError } from './translate-error.js';
+
+const OPEN_WITHIN_MS = 5_000;
+const PING_EVERY_MS = 5_000;
+const PONG_WITHIN_MS = 5_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+interface Channel {
+  readonly listeners: Set<LinkListener>;
+  /** The server has said that it is subscribed, over the present connection. */
+  isHeard: boolean;
+}
+
+export class Hearing {
+  readonly #connections: Connections;
+  readonly #clock: Clock;
+  readonly #channels = new Map<string, Channel>();
+  #connection: HearingConnection | undefined;
+  #isOpening = false;
+  #isClosed = false;
+  #pauseMs = FIRST_PAUSE_MS;
+  #timer: TimerHandle | undefined;
+
+  constructor(connections: Connections, clock: Clock) {
+    this.#connections = connections;
+    this.#clock = clock;
+  }
+
+  subscribe(name: string, listener: LinkListener): () => void {
+    const channel = this.#channels.get(name) ?? { listeners: new Set(), isHeard: false };
+    this.#channels.set(name, channel);
+    channel.listeners.add(listener);
+    if (channel.isHeard) this.#clock.soon(() => channel.listeners.has(listener) && tell(() => listener.up()));
+    else if (this.#connection) this.#hear(this.#connection, name, channel);
+    else this.#open();
+    return () => this.#leave(name, channel, listener);
+  }
+
+  get isUp(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#channels.clear();
+    this.#end();
+  }
+
+  #leave(name: string, channel: Channel, listener: LinkListener): void {
+    channel.listeners.delete(listener);
+    if (channel.listeners.size > 0 || this.#channels.get(name) !== channel) return;
+    this.#channels.delete(name);
+    if (this.#channels.size === 0) this.#end();
+    else this.#connection?.forget(name).catch(() => undefined); // what it still says finds nobody
+  }
+
+  /** Without channels nothing is kept open. */
+  #end(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  #open(): void {
+    if (this.#isOpening || this.#connection || this.#isClosed || this.#channels.size === 0) return;
+    this.#isOpening = true;
+    this.#timer?.cancel();
+    const events = {
+      message: (name: string, payload: string) => {
+        for (const listener of this.#channels.get(name)?.listeners ?? []) tell(() => listener.message(payload));
+      },
+      lost: (error: unknown) => connection && this.#lose(connection, error),
+    };
+    let connection: HearingConnection | undefined;
+    let isLate = false;
+    const opening = this.#connections.open().then(async (adapter) => {
+      connection = await adapter.openHearing(events);
+      if (isLate) connection.close();
+      return connection;
+    });
+    answerWithin(this.#clock, OPEN_WITHIN_MS, opening, () => late(this.#connections.where)).then(
+      (opened) => this.#opened(opened),
+      (error: unknown) => {
+        isLate = true;
+        this.#isOpening = false;
+        this.#failed(error);
+      },
+    );
+  }
+
+  #opened(connection: HearingConnection): void {
+    this.#isOpening = false;
+    if (this.#isClosed || this.#channels.size === 0) {
+      connection.close();
+      return;
+    }
+    this.#connection = connection;
+    for (const [name, channel] of this.#channels) this.#hear(connection, name, channel);
+    this.#pingLater(connection);
+  }
+
+  #hear(connection: HearingConnection, name: string, channel: Channel): void {
+    answerWithin(this.#clock, OPEN_WITHIN_MS, connection.hear(name), () => late(this.#connections.where)).then(
+      () => {
+        if (this.#connection !== connection || channel.isHeard || this.#channels.get(name) !== channel) return;
+        channel.isHeard = true;
+        this.#pauseMs = FIRST_PAUSE_MS;
+        for (const listener of channel.listeners) tell(() => listener.up());
+      },
+      (error: unknown) => this.#lose(connection, error),
+    );
+  }
+
+  #pingLater(connection: HearingConnection): void {
+    this.#timer = this.#clock.after(PING_EVERY_MS, () => {
+      if (this.#connection !== connection) return;
+      answerWithin(this.#clock, PONG_WITHIN_MS, connection.ping(), () => late(this.#connections.where)).then(
+        () => this.#connection === connection && this.#pingLater(connection),
+        (error: unknown) => this.#lose(connection, error),
+      );
+    });
+  }
+
+  #lose(connection: HearingConnection, error: unknown): void {
+    if (this.#connection !== connection) return;
+    this.#end();
+    connection.close();
+    this.#failed(error);
+  }
+
+  #failed(error: unknown): void {
+    if (this.#isClosed || this.#channels.size === 0) return;
+    const translated = translateError(error, this.#connections.where);
+    for (const channel of this.#channels.values()) tellDown(channel, translated);
+    const pauseMs = this.#pauseMs * (0.5 + this.#clock.random() / 2);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+    this.#timer = this.#clock.after(pauseMs, () => this.#open());
+  }
+}
+
+function tellDown(channel: Channel, error: LeaseError): void {
+  channel.isHeard = false;
+  for (const listener of channel.listeners) tell(() => listener.down(error));
+}
+
+/** A listener that throws is its own affair; the others are still told (S12). */
+function tell(fn: () => void): void {
+  try {
+    fn();
+  } catch {
+    // Hints are never truth: nothing rests on this one.
+  }
+}

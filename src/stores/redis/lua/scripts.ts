@@ -1,0 +1,92 @@
+// The scripts of the store, one a method, put together from the chunks beside this file. Each is sent by its SHA-1.
+import { createHash } from 'node:crypto';
+import type { Script } from '../link.js';
+import { ACQUIRE, ACQUIRE_ITEM, PLAIN_ACQUIRE } from './acquire.js';
+import { DECIDE } from './decide.js';
+import { FAIL_TICKET } from './deadlock.js';
+import { REVOKE, SWEEP } from './govern.js';
+import { CHANGE, END, PLAIN_END, PLAIN_RENEW, RENEW } from './hold.js';
+import { EVENTS, PRUNE } from './log.js';
+import { GET, GRAPH, LIST, SHOW } from './reads.js';
+import { ROWS } from './rows.js';
+import { ROW_TEXT } from './row-text.js';
+import { FINISH, LOOK, STEP } from './step.js';
+import { TRANSITIONS, WAKE } from './transitions.js';
+import { GET_SETTINGS, OPEN, SET_SETTINGS, TIME, WATCH } from './upkeep.js';
+
+const PROTOCOL = ROW_TEXT + ROWS + DECIDE + TRANSITIONS + WAKE;
+
+/** At maxmemory these go on: what ends or shortens something, and the renewal of what is held. */
+const ENDS_THINGS = 'allow-oom';
+
+function script(name: string, flags: string, body: string): Script {
+  const source = `#!lua${flags === '' ? '' : ` flags=${flags}`}\n-- holdfast: ${name}\n${body}`;
+  return { name, source, sha: createHash('sha1').update(source).digest('hex') };
+}
+
+interface ListParts {
+  readonly first?: string;
+  /** Leaves by `break` when the item is not for it; else sets `answer`. */
+  readonly plain?: string;
+  readonly act: string;
+  readonly call: string;
+}
+
+/** A list of items, and one turn more for the wake-ups. The protocol is put together by the first turn that needs it: the
+ *  functions of it cost as much as the whole of a plain item. */
+function list(name: string, flags: string, { first = '', plain = 'break', act, call }: ListParts): Script {
+  const body = String.raw`${STEP}${first}
+local protocol
+for i = 1, #ARGV + 1 do
+  local item, answer = ARGV[i], nil
+  repeat
+    if not item then break end
+${plain}
+  until true
+  if (item and not answer) or (not item and tickets > 0 and #freed > 0) then
+    if not protocol then
+${PROTOCOL}${act}
+      protocol = {act = ${call}, wake = wake, forget = forget}
+    end
+    if item then answer = protocol.act(item) else protocol.wake() end
+  end
+  reply[3 + i] = answer
+end
+${FINISH}`;
+  return script(name, flags, body);
+}
+
+function step(name: string, flags: string, act: string): Script {
+  return script(name, flags, `${STEP}${PROTOCOL}${act}\nwake()${FINISH}`);
+}
+
+function look(name: string, act: string): Script {
+  return script(name, 'no-writes', `${LOOK}${act}\nreturn reply\n`);
+}
+const WITH_ROWS = ROW_TEXT + ROWS;
+
+export const SCRIPTS = {
+  acquire: list('acquire', '', {
+    first: ACQUIRE_ITEM,
+    plain: PLAIN_ACQUIRE,
+    act: ACQUIRE,
+    call: 'acquire',
+  }),
+  renew: list('renew', ENDS_THINGS, { plain: PLAIN_RENEW, act: RENEW, call: 'renew' }),
+  end: list('end', ENDS_THINGS, { plain: PLAIN_END, act: END, call: 'endOne' }),
+  change: list('change', '', { act: CHANGE, call: 'change' }),
+  revoke: step('revoke', ENDS_THINGS, REVOKE),
+  failTicket: step('failTicket', ENDS_THINGS, FAIL_TICKET),
+  sweep: step('sweep', ENDS_THINGS, SWEEP),
+  prune: step('prune', ENDS_THINGS, PRUNE),
+  events: look('events', EVENTS),
+  get: look('get', GET),
+  list: look('list', WITH_ROWS + LIST),
+  show: look('show', WITH_ROWS + SHOW),
+  graph: look('graph', WITH_ROWS + GRAPH),
+  time: look('time', TIME),
+  settings: look('settings', GET_SETTINGS),
+  open: script('open', '', `${STEP}${OPEN}${FINISH}`),
+  setSettings: script('setSettings', '', `${STEP}${SET_SETTINGS}${FINISH}`),
+  watch: script('watch', ENDS_THINGS, `${STEP}${WATCH}${FINISH}`),
+} as const satisfies Readonly<Record<string, Script>>;

@@ -1,0 +1,126 @@
+// Lua: how every script begins and ends. The clock, the counters and the incarnation of the namespace are read once, at the
+// first line, and written once, at the last; in between they are the script's own variables. All of it is one text:
+//
+//   needs epoch now arrival seq tickets trees checked watched mark keep logsRenewals version pruned identity incarnation …
+//
+// S13: now is TIME, never below the namespace's last. S2: which server process this is (`run_id`) and which promotion
+// (`master_replid`) is asked of the server itself, before anything else and at most every ten milliseconds as long as the server's memory
+// looks the same (the address of a function); another answer than
+// the namespace remembers begins a new incarnation (docs/decisions/0011). S17: numbers become text by %.0f only.
+
+/** The lowest version of this format that code must know to work with the data. */
+const FORMAT = '1';
+
+/** Names for the keys, the same in every script: a key that a script touches is always declared (a slot may be moving). */
+const KEY_NAMES = String.raw`
+local META, ROWS, INDEX, ENDS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local QUEUE, DYING, LOG, SETTINGS = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+`;
+
+const READ_META = String.raw`
+local time = redis.call('TIME')
+local wall = time[1] * 1000 + math.floor(time[2] / 1000)
+local needs, epochText, arrivalText, epoch, now, arrival, seq, steady, tickets, trees, checked, watched, rest
+local metaText = redis.call('GET', META)
+if metaText then
+  needs, epochText, now, arrivalText, seq, steady, tickets, trees, checked, watched, rest = string.match(metaText,
+    '^(%d+) (%d+) (%d+) (%d+) (%d+) ((%d+) (%d+) (%d+) (%d+) (.*))$')
+  if not needs then return {'foreign', META} end
+  if needs ~= '${FORMAT}' and tonumber(needs) > ${FORMAT} then return {'newer', needs} end
+  epoch, now, arrival, seq = tonumber(epochText), tonumber(now), tonumber(arrivalText), tonumber(seq)
+  tickets, trees, checked = tonumber(tickets), tonumber(trees), tonumber(checked)
+  if wall > now then now = wall end
+end
+`;
+
+/** What changes seldom, taken apart and put together again. */
+export const REST = String.raw`
+local mark, keepText, logsText, version, pruned, identity, incarnation, future =
+  string.match(rest, '^(%S+) (%d) (%d) (%d+) (%d+) (%S+) (%S+)(.*)$')
+if not mark then return {'foreign', META} end
+local function writeRest()
+  rest = table.concat({mark, keepText, logsText, version, pruned, identity, incarnation}, ' ') .. future
+  reply[3] = rest
+  steady = nil
+end
+`;
+
+/** A script that changes nothing. A namespace nobody has written to is empty, and its incarnation is said to be `none`. */
+export const LOOK = String.raw`${KEY_NAMES}${READ_META}
+if not metaText then
+  epoch, now, arrival, seq, tickets, trees = wall * 1000, wall, 0, 0, 0, 0
+  rest = '- 1 0 1 0 none none'
+end
+local canWrite = false
+local reply = {now, wall, rest}
+`;
+
+/** Its own key set is made whole by the first step of a namespace and never becomes empty again: see keys.ts. */
+const MAKE = String.raw`
+  for i = 2, #KEYS do
+    if redis.call('EXISTS', KEYS[i]) == 1 then return {'foreign', KEYS[i]} end
+  end
+  redis.call('HSET', ROWS, '', '')
+  redis.call('ZADD', INDEX, 0, '')
+  redis.call('ZADD', ENDS, 'inf', '')
+  redis.call('ZADD', QUEUE, 'inf', '')
+  redis.call('ZADD', DYING, 'inf', '')
+  redis.call('XADD', LOG, '0-1', 'e', '')
+  redis.call('XTRIM', LOG, 'MAXLEN', 0)
+  redis.call('SET', SETTINGS, '{}')
+  epoch, now, arrival, seq, tickets, trees, watched = wall * 1000, wall, 0, 0, 0, 0, 0
+  rest = '- 1 0 1 0 - -'
+`;
+
+/** No function is made on this way: most calls are over before the protocol is put together. */
+export const STEP = String.raw`${KEY_NAMES}${READ_META}
+local canWrite = true
+local here = string.sub(tostring(redis.call), 11)
+if not metaText then
+${MAKE}
+end
+local reply, freed, woken = {now, wall, rest}, {}, {}
+local firstEpoch, firstArrival, firstSeq, firstTickets, firstTrees = epochText and epoch, arrival, seq, tickets, trees
+if not checked or wall < checked or wall >= checked + 10 or string.sub(rest, 1, string.find(rest, ' ', 1, true) - 1) ~= here then
+  checked, steady = wall, nil
+  local info = redis.call('INFO', 'server', 'replication')
+  local found = string.sub(redis.sha1hex((string.match(info, 'run_id:%x+') or '')
+    .. (string.match(info, 'master_replid:%x+') or '')), 1, 16)
+${REST}
+  mark = string.gsub(here, '%s', '')
+  if found ~= identity then
+    incarnation = string.sub(redis.sha1hex(found .. META .. time[1] .. ':' .. time[2]), 1, 16)
+    identity = found
+    if metaText then
+      if wall * 1000 > epoch then epoch = wall * 1000 else epoch = math.min(epoch + 1, 9007199254740991) end
+      if keepText == '1' then
+        seq = seq + 1
+        redis.call('XADD', LOG, seq, 'e', string.format(
+          'I %.0f %.0f 0 --\n\n\n\nstore\nthe server was restarted or replaced\nincarnation$%s\tepoch#%.0f',
+          now, wall, incarnation, epoch))
+      end
+    end
+  end
+  writeRest()
+end
+local flags = string.find(rest, ' ', 1, true)
+local keep, logsRenewals = string.byte(rest, flags + 1) == 49, string.byte(rest, flags + 3) == 49
+local nowText = string.format('%.0f', now)
+local wallText = wall == now and nowText or string.format('%.0f', wall)
+`;
+
+/** Hints may be lost, so an error in sending one is none: a user may have no right to the channel. The log is kept short. */
+export const FINISH = String.raw`
+if #woken > 0 or tonumber(watched) > now then
+  redis.pcall('PUBLISH', string.sub(META, 1, -5) .. 'hints', table.concat(woken, ' '))
+end
+if math.floor(seq / 128) > math.floor(firstSeq / 128) then redis.call('XTRIM', LOG, 'MAXLEN', '~', '1000000') end
+if not steady or tickets ~= firstTickets or trees ~= firstTrees then
+  steady = string.format('%.0f %.0f %.0f %.0f ', tickets, trees, checked, watched) .. rest
+end
+if epoch ~= firstEpoch or arrival ~= firstArrival then
+  epochText, arrivalText = string.format('%.0f', epoch), string.format('%.0f', arrival)
+end
+redis.call('SET', META, '${FORMAT} ' .. epochText .. ' ' .. nowText .. ' ' .. arrivalText .. string.format(' %.0f ', seq) .. steady)
+return reply
+`;

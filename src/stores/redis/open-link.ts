@@ -1,0 +1,159 @@
+// From a url or the caller's client to a link: scripts by their hash, given to a server that has forgotten them, each call
+// bounded in time. Only what the server has refused unexecuted is sent a second time; an answer that did not come stays
+// unknown (S15), because every operation of the store can be repeated by its id.
+import type { Clock } from '../../domain/clock.js';
+import { invalid, LeaseError } from '../../domain/errors.js';
+import { answerWithin, pause } from './answer-within.js';
+import type { ClientAdapter } from './clients/adapter.js';
+import { loadDriver } from './clients/own-client.js';
+import { recogniseClient } from './clients/recognise.js';
+import { closed, GivenConnections, late, OwnConnections, type Connections } from './connections.js';
+import { Hearing } from './hearing.js';
+import type { LinkListener, RedisLink, Script } from './link.js';
+import { checkCluster, parseRedisUrl, type ReplicaWait } from './redis-url.js';
+import { durabilityOf } from './server-checks.js';
+import { replyWord, translateError } from './translate-error.js';
+
+export interface LinkOptions {
+  readonly clock: Clock;
+  /** The caller's own client or cluster, of `redis` or `ioredis`; it stays the caller's to close. */
+  readonly client?: unknown;
+}
+
+const REPLY_WITHIN_MS = 5_000;
+/** A slot on the move settles in a moment; who waits longer is told. */
+const TRY_AGAIN_WITHIN_MS = 3_000;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 200;
+const NO_REPLICAS: ReplicaWait = { count: 0, timeoutMs: 0 };
+/** Pure reads say so on their first line; they wait for no replica. */
+const READS_ONLY = /^#!lua[^\n]*no-writes/;
+
+export async function openLink(url: string | undefined, options: LinkOptions): Promise<RedisLink> {
+  const { clock, client } = options;
+  if (url === undefined && client === undefined) throw invalid('a redis url or a client is needed');
+  const address = url === undefined ? undefined : parseRedisUrl(url);
+  const replicas = address?.replicas ?? NO_REPLICAS;
+  if (address === undefined || client !== undefined) {
+    const adapter = recogniseClient(client);
+    const connections = await GivenConnections.open(adapter, clock);
+    if (adapter.cluster) checkCluster({ database: 0, replicas });
+    return new Link(connections, { clock, replicas, isOurs: false });
+  }
+  const connections = new OwnConnections(address, await loadDriver(), clock);
+  await connections.open();
+  return new Link(connections, { clock, replicas, isOurs: true });
+}
+
+export interface LinkSettings {
+  readonly clock: Clock;
+  readonly replicas: ReplicaWait;
+  readonly isOurs: boolean;
+}
+
+export class Link implements RedisLink {
+  readonly #connections: Connections;
+  readonly #settings: LinkSettings;
+  readonly #hearing: Hearing;
+  #isClosed = false;
+
+  constructor(connections: Connections, settings: LinkSettings) {
+    this.#connections = connections;
+    this.#settings = settings;
+    this.#hearing = new Hearing(connections, settings.clock);
+  }
+
+  async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    const key = keys[0] ?? '';
+    const rest = [String(keys.length), ...keys, ...args];
+    const waits = this.#settings.replicas.count > 0 && !READS_ONLY.test(script.source);
+    try {
+      return await this.#ask(key, ['EVALSHA', script.sha, ...rest], waits);
+    } catch (error) {
+      if (!isForgotten(error)) throw error;
+      return this.#ask(key, ['EVAL', script.source, ...rest], waits);
+    }
+  }
+
+  command(key: string, args: readonly string[]): Promise<unknown> {
+    return this.#ask(key, args, false);
+  }
+
+  subscribe(channel: string, listener: LinkListener): () => void {
+    return this.#hearing.subscribe(channel, listener);
+  }
+
+  facts(): Readonly<Record<string, unknown>> {
+    const { facts, current, where } = this.#connections;
+    const { isOurs, replicas } = this.#settings;
+    return {
+      ...facts,
+      at: where,
+      client: current?.kind ?? 'none',
+      clientIs: isOurs ? 'ours' : "the caller's",
+      isConnected: current !== undefined,
+      hears: this.#hearing.isUp,
+      waitsForReplicas: replicas.count,
+      durability: facts === undefined ? 'unknown' : durabilityOf(facts, replicas.count),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#hearing.close();
+    this.#connections.close();
+  }
+
+  /** One command, again only while the server says that it has not been executed and soon could be. */
+  async #ask(key: string, args: readonly string[], waits: boolean): Promise<unknown> {
+    const { clock } = this.#settings;
+    const giveUpAt = clock.monotonic() + TRY_AGAIN_WITHIN_MS;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        return await this.#askOnce(key, args, waits);
+      } catch (error) {
+        const isPassing = (error as LeaseError).details['reply'] === 'TRYAGAIN';
+        if (!isPassing || clock.monotonic() + pauseMs > giveUpAt) throw error;
+        await pause(clock, pauseMs);
+      }
+    }
+  }
+
+  async #askOnce(key: string, args: readonly string[], waits: boolean): Promise<unknown> {
+    if (this.#isClosed) throw closed();
+    const adapter = this.#connections.current ?? (await this.#connections.open());
+    const answer = waits ? this.#confirmed(adapter, args) : adapter.send(key, args);
+    let isLate = false;
+    try {
+      return await answerWithin(this.#settings.clock, REPLY_WITHIN_MS, answer, () => {
+        isLate = true;
+        return late(this.#connections.where);
+      });
+    } catch (error) {
+      if (this.#isClosed) throw closed();
+      if (isLate || isBroken(error)) this.#connections.discard(adapter);
+      throw translateError(error, this.#connections.where);
+    }
+  }
+
+  /** WAIT right behind the write, over the same connection: it counts the replicas that have it. */
+  async #confirmed(adapter: ClientAdapter, args: readonly string[]): Promise<unknown> {
+    const { count, timeoutMs } = this.#settings.replicas;
+    const [reply, reached] = await adapter.sendBoth(args, ['WAIT', String(count), String(timeoutMs)]);
+    if (Number(reached) >= count) return reply;
+    const message = `only ${Number(reached)} of ${count} replicas had the write within ${timeoutMs} ms: look at the replicas; it may still count`;
+    throw new LeaseError('STORE_UNAVAILABLE', message, { details: { replicas: Number(reached), wanted: count } });
+  }
+}
+
+const LEADS_ASTRAY: ReadonlySet<string> = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED', 'MOVED', 'ASK']);
+
+/** A connection that failed, or that leads to what is no primary any more; a refusal over a good one is neither. */
+function isBroken(error: unknown): boolean {
+  const word = replyWord(error);
+  return LEADS_ASTRAY.has(word) || (word === '' && !(error instanceof LeaseError));
+}
+
+function isForgotten(error: unknown): boolean {
+  return error instanceof LeaseError && error.details['reply'] === 'NOSCRIPT';
+}

@@ -1,0 +1,107 @@
+// The link to one Redis server, over every kind of client: ours for a url, and the caller's. The same scripts, the same answers.
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LinkListener, RedisLink, Script } from '../../src/stores/redis/link.js';
+import { openLink } from '../../src/stores/redis/open-link.js';
+import { systemClock } from '../../src/system-clock.js';
+import { SINGLE_CLIENTS, type GivenClient } from '../support/redis-clients.js';
+import { startRedis, type RedisServer } from '../support/servers/redis-server.js';
+import { isSkipped } from '../support/servers/server-process.js';
+
+const clock = systemClock();
+
+function script(name: string, source: string): Script {
+  return { name, source, sha: createHash('sha1').update(source).digest('hex') };
+}
+const echo = script('echo', '#!lua\nreturn { KEYS[1], ARGV[1], tonumber(ARGV[2]), false, { 1, "two", {} }, "" }');
+const store = script('store', '#!lua\nredis.call("SET", KEYS[1], ARGV[1]) return redis.call("GET", KEYS[1])');
+
+describe.skipIf(isSkipped('redis'))('the link to Redis', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.remove());
+
+  const opened: Record<string, () => Promise<{ link: RedisLink; given?: GivenClient }>> = {
+    'a url': async () => ({ link: await openLink(server.url, { clock }) }),
+  };
+  for (const [kind, make] of Object.entries(SINGLE_CLIENTS)) {
+    opened[kind] = async () => {
+      const given = await make(server.port);
+      return { given, link: await openLink(undefined, { clock, client: given.client }) };
+    };
+  }
+
+  describe.each(Object.entries(opened))('through %s', (_kind, open) => {
+    let link: RedisLink;
+    let given: GivenClient | undefined;
+    beforeAll(async () => {
+      ({ link, given } = await open());
+    });
+    afterAll(async () => {
+      await link.close();
+      given?.close();
+    });
+
+    test('S17: text of any kind, numbers, nothing and lists arrive alike', async () => {
+      const big = String(Number.MAX_SAFE_INTEGER); // as text: two of the libraries round integer replies this large
+      const reply = await link.run(echo, ['{a}:k'], [`ä\n€\0${big}`, String(2 ** 52 + 1)]);
+      expect(reply).toEqual(['{a}:k', `ä\n€\0${big}`, 2 ** 52 + 1, null, [1, 'two', []], '']);
+    });
+
+    test('a script that the server has forgotten is given to it again', async () => {
+      await link.command('{a}:k', ['SCRIPT', 'FLUSH', 'SYNC']);
+      expect(await link.run(store, ['{a}:k'], ['1'])).toBe('1');
+      await link.command('{a}:k', ['SCRIPT', 'FLUSH', 'SYNC']);
+      expect(await link.run(store, ['{a}:k'], ['2'])).toBe('2');
+    });
+
+    test('A11: what a script meets is a LeaseError with its code', async () => {
+      await link.command('{a}:list', ['RPUSH', '{a}:list', 'x']);
+      const failing = link.run(script('wrong', '#!lua\nreturn redis.call("GET", KEYS[1])'), ['{a}:list'], []);
+      await expect(failing).rejects.toMatchObject({ name: 'LeaseError', code: 'STORE_INCOMPATIBLE' });
+    });
+
+    test('Q3: what is published is heard over a connection of its own, until it is left', async () => {
+      const heard: string[] = [];
+      let up = (): void => undefined;
+      const isUp = new Promise<void>((resolve) => {
+        up = resolve;
+      });
+      const listener: LinkListener = { message: (text) => void heard.push(text), down: () => undefined, up };
+      const leave = link.subscribe('{a}:wake', listener);
+      await isUp;
+      expect(await link.command('{a}:k', ['PUBLISH', '{a}:wake', 'eins'])).toBe(1);
+      await expect.poll(() => heard).toEqual(['eins']);
+      leave();
+      await expect.poll(() => link.command('{a}:k', ['PUBLISH', '{a}:wake', 'zwei'])).toBe(0);
+      expect(heard).toEqual(['eins']);
+    });
+
+    test('facts name server, client and what survives', () => {
+      expect(link.facts()).toMatchObject({ server: 'redis', role: 'master', cluster: false, isConnected: true });
+      expect(String(link.facts()['durability'])).toContain('appendonly');
+    });
+  });
+
+  test('the caller’s client stays open when the link is closed, and keeps none of our listeners', async () => {
+    for (const make of Object.values(SINGLE_CLIENTS)) {
+      const given = await make(server.port);
+      const emitter = given.client as {
+        listenerCount(event: string): number;
+        on(event: 'error', fn: () => void): void;
+      };
+      emitter.on('error', () => undefined);
+      const before = [emitter.listenerCount('error'), emitter.listenerCount('close')];
+      const link = await openLink(undefined, { clock, client: given.client });
+      await link.close();
+      await expect(link.command('k', ['PING'])).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+      expect([emitter.listenerCount('error'), emitter.listenerCount('close')]).toEqual(before);
+      const again = await openLink(undefined, { clock, client: given.client });
+      expect(await again.command('k', ['PING'])).toBe('PONG');
+      await again.close();
+      given.close();
+    }
+  });
+});

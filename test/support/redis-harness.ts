@@ -1,0 +1,80 @@
+// Redis for the conformance suite: one server for a test file, a database of its own for each opening, and the server's wall
+// clock in the suite's hand: letting time pass steps it.
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient } from 'redis';
+import { openRedis } from '../../src/stores/redis/index.js';
+import { keysOf } from '../../src/stores/redis/keys.js';
+import type { Store } from '../../src/stores/store.js';
+import { systemClock } from '../../src/system-clock.js';
+import type { Opened, StoreHarness } from '../../src/testing/store-conformance/harness.js';
+import { startRedis, type RedisServer } from './servers/redis-server.js';
+
+const DATABASES = 2_000;
+const NEAR_LIMIT = Number.MAX_SAFE_INTEGER - 900;
+const POLL_MS = 4;
+
+type Admin = ReturnType<typeof createClient>;
+
+export interface RedisHarness extends StoreHarness {
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+export function redisHarness(): RedisHarness {
+  let server: RedisServer | undefined;
+  let admin: Admin | undefined;
+  let opens = 0;
+  const open = async (epoch?: number): Promise<Opened> => {
+    if (server === undefined || admin === undefined) throw new Error('start the harness before the suite runs');
+    opens += 1;
+    return openDatabase(server, admin, opens % DATABASES, epoch);
+  };
+  return {
+    name: 'Redis',
+    start: async () => {
+      server = await startRedis({ stepClock: true, settings: { databases: String(DATABASES) } });
+      admin = createClient({ url: server.url });
+      await admin.connect();
+    },
+    stop: async () => {
+      admin?.destroy();
+      await server?.remove();
+    },
+    open: () => open(),
+    openNearLimit: () => open(NEAR_LIMIT),
+  };
+}
+
+async function openDatabase(server: RedisServer, admin: Admin, database: number, epoch?: number): Promise<Opened> {
+  const url = `${server.url}/${database}`;
+  const clock = systemClock();
+  const opened: Store[] = [];
+  const connect = async (): Promise<Store> => {
+    const store = await openRedis(url, { clock });
+    opened.push(store);
+    return store;
+  };
+  const store = await connect();
+  if (epoch !== undefined) await setEpoch(admin, database, store.namespace, epoch);
+  return {
+    store,
+    another: connect,
+    passTime: async (ms) => server.clock.step(ms),
+    wall: () => clock.wall() + server.clock.offsetMs,
+    randomText: () => clock.randomText(),
+    letHintsArrive: () => delay(POLL_MS),
+    async close() {
+      for (const one of opened) await one.close();
+      await Promise.all([admin.sendCommand(['SELECT', String(database)]), admin.flushDb()]);
+    },
+  };
+}
+
+/** The counter is the second word of the namespace's first key. */
+async function setEpoch(admin: Admin, database: number, namespace: string, epoch: number): Promise<void> {
+  const [meta = ''] = keysOf(namespace);
+  const [, text] = await Promise.all([admin.sendCommand(['SELECT', String(database)]), admin.get(meta)]);
+  const words = (text ?? '').split(' ');
+  words[1] = String(epoch);
+  await Promise.all([admin.sendCommand(['SELECT', String(database)]), admin.set(meta, words.join(' '))]);
+}
