@@ -224,8 +224,10 @@ describe.skipIf(isSkipped('postgres'))('bad days of a PostgreSQL store', () => {
     const { proxy, url } = await through();
     const [watcher, worker] = await Promise.all([joined(url), joined(server.url)]);
     const seen: number[] = [];
+    await (await worker.acquire('watched/before')).release();
+    const after = (await worker.history({ limit: 1 })).items[0]?.id ?? ''; // a watch from now on begins when it is answered
     const watching = (async () => {
-      for await (const event of watcher.watch({ prefix: 'watched', type: 'lease.acquired' })) {
+      for await (const event of watcher.watch({ prefix: 'watched', type: 'lease.acquired', after })) {
         seen.push(event.epoch ?? 0);
         if (seen.length === 60) break;
       }
