@@ -14,6 +14,8 @@ export interface Asking {
   readonly pauseMs: number;
   /** Whether there is time for another try after a pause of this length. */
   readonly mayRetry: (pauseMs: number, attempt: number) => boolean;
+  /** The answer to another copy, after the first: it may say how the lease stands by now. */
+  readonly onLaterAnswer?: (result: ChangeResult) => void;
 }
 
 export interface Answered {
@@ -37,6 +39,7 @@ export async function askUntilAnswered(
     const { result } = await link.change(request);
     const answer = { result, sent };
     if (result.outcome === 'pinned') return first ?? answer;
+    if (first) asking.onLaterAnswer?.(result);
     first ??= answer;
     settle(first);
     return first;

@@ -215,3 +215,18 @@ describe('S15: renewal and release never overlap', () => {
     expect([lease.isHeld, site.leases.held(), await site.live()]).toEqual([false, [], []]);
   });
 });
+
+test('S15: a no to another copy of a change that was answered already ends the hold', async () => {
+  const site = await managerSite();
+  const lease = await site.leases.acquire('x', { renew: 'manual', ttl: '30s' });
+  site.store.order({ calls: 'change', replyMs: 4_000 });
+  site.store.order({ calls: 'change', requestMs: 3_000 });
+  const asked = watched(lease.downgrade());
+  await site.pass(4_100); // asked again after 3 s; then the first copy is answered
+  expect(asked.now().error).toBeUndefined();
+  expect([site.store.count('change'), lease.isHeld, lease.parts[0]?.mode]).toEqual([2, true, 'shared']);
+  await revoke(site, lease);
+  await site.pass(3_000);
+  expect(lease.isHeld).toBe(false);
+  expect(lease.signal.reason).toMatchObject({ code: 'LEASE_LOST' });
+});

@@ -10,7 +10,7 @@ import { isoTime, toRecord, type Lease } from '../domain/lease.js';
 import { LIMITS } from '../domain/limits.js';
 import type { ChangeRequest, EndRequest, RenewRequest } from '../domain/requests.js';
 import { backoffMs, checkTiming } from '../domain/trust-window.js';
-import type { EndResult } from '../stores/store.js';
+import type { EndResult, NotHeld } from '../stores/store.js';
 import type { Answered } from '../stores/batching.js';
 import { askUntilAnswered, pause } from './ask-until-answered.js';
 import { writeDocument } from './delegation.js';
@@ -140,11 +140,13 @@ export class Changes {
       timeoutMs: hold.terms.requestTimeoutMs,
       pauseMs: backoffMs(hold.lease.ttlMs),
       mayRetry: (pauseMs) => clock.monotonic() + pauseMs < hold.deadline,
+      onLaterAnswer: (later) => {
+        if (later.outcome === 'notHeld') loseUnlessOvertaken(hold, request, later);
+      },
     });
     if (result.outcome === 'changed') return result.lease;
     if (result.outcome === 'pinned') throw pinned(hold.parts);
-    const isOvertaken = request.epoch !== hold.epoch || hold.upgrading !== undefined;
-    if (!isOvertaken) hold.lose(lostByAnswer(hold.lease, result));
+    loseUnlessOvertaken(hold, request, result);
     throw hold.lossReason ?? lostByAnswer(hold.lease, result);
   }
 
@@ -180,6 +182,12 @@ export class Changes {
     if (hold.terms.isAuto) checkTiming({ ttlMs, ...hold.terms }, Math.max(LIMITS.minTtlAutoMs, minMs));
     return ttlMs;
   }
+}
+
+/** S15: a definite no ends the hold, whichever copy of the question it answers; unless it is about an older epoch. */
+function loseUnlessOvertaken(hold: Hold, request: ChangeRequest, result: NotHeld): void {
+  const isOvertaken = request.epoch !== hold.epoch || hold.upgrading !== undefined;
+  if (!isOvertaken) hold.lose(lostByAnswer(hold.lease, result));
 }
 
 function noteRenewing(hold: Hold, asked: Promise<unknown>): void {

@@ -90,8 +90,8 @@ describe('C1: usage', () => {
     [['acquire', 'a', '--priority', 'high'], /argument 'high' is invalid\. It is a whole number\./],
     [['--namespace', 'a/b', 'ls'], 'a namespace is 1 to 64 characters out of A-Z a-z 0-9 . _ -, got "a/b"'],
     [
-      ['--store', 'redis://me:secret@host/', 'ls'],
-      'redis: is not supported by this version: known are memory:, sqlite:',
+      ['--store', 'http://me:secret@host/', 'ls'],
+      'http: is not supported by this version: known are memory:, sqlite:, postgres:, postgresql:, redis:, rediss:',
     ],
     [['--store', 'ftp://me:secret@host/', 'ls'], /"ftp:\/\/…@host\/" names no store/],
     [['--store', 'memory:', 'ls'], 'memory: ends with the command: name a file, sqlite:/path'],

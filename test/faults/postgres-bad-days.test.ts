@@ -1,6 +1,5 @@
 // Bad days through the whole: a manager over the PostgreSQL store while its server is frozen, restarted, locked, cut off or
 // reached in odd ways. Held leases are judged by their own deadline, waiting goes on, and afterwards everything is usable.
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { connect, type ConnectOptions } from '../../src/connect.js';
 import type { Holdfast } from '../../src/holdfast.js';
@@ -81,7 +80,8 @@ describe.skipIf(isSkipped('postgres'))('bad days of a PostgreSQL store', () => {
     const waiting = waiter.acquire('restart', { wait: 'forever' });
     await until('it is in the queue', async () => (await holder.show('restart')).queue.length === 1);
     await server.stop();
-    await delay(1_500); // longer than a round of backoff: somebody asks while nobody is there
+    const refused = await failure(holder.acquire('another', { wait: 1_500 })); // asked again and again, and nobody is there
+    expect(refused.retryable).toBe(true);
     expect(lease.isHeld).toBe(true);
     await server.start();
     await until('the holder gets through', () => lease.tryRenew());
@@ -224,8 +224,10 @@ describe.skipIf(isSkipped('postgres'))('bad days of a PostgreSQL store', () => {
     const { proxy, url } = await through();
     const [watcher, worker] = await Promise.all([joined(url), joined(server.url)]);
     const seen: number[] = [];
+    await (await worker.acquire('watched/before')).release();
+    const after = (await worker.history({ limit: 1 })).items[0]?.id ?? ''; // a watch from now on begins when it is answered
     const watching = (async () => {
-      for await (const event of watcher.watch({ prefix: 'watched', type: 'lease.acquired' })) {
+      for await (const event of watcher.watch({ prefix: 'watched', type: 'lease.acquired', after })) {
         seen.push(event.epoch ?? 0);
         if (seen.length === 60) break;
       }

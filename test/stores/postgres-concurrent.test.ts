@@ -20,7 +20,7 @@ test.skipIf(isSkipped('postgres'))(
     const server = await startPostgres();
     try {
       const children = Array.from({ length: PROCESSES }, (_, i) =>
-        startChild('postgres-workload-child.mjs', server.url, `process-${i}`, String(seed + i), String(DURATION_MS)),
+        startChild('workload-child.mjs', server.url, `process-${i}`, String(seed + i), String(DURATION_MS)),
       );
       expect(await Promise.all(children.map((child) => child.ended))).toEqual(children.map(() => 0));
       const linesOf = (word: string): string[] =>

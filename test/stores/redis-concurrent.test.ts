@@ -19,7 +19,7 @@ describe.skipIf(isSkipped('redis'))('many processes on one Redis', () => {
     const server = await startRedis();
     try {
       const children = Array.from({ length: PROCESSES }, (_, i) =>
-        startChild('redis-workload-child.mjs', server.url, `process-${i}`, String(seed + i), String(DURATION_MS)),
+        startChild('workload-child.mjs', server.url, `process-${i}`, String(seed + i), String(DURATION_MS)),
       );
       expect(await Promise.all(children.map((child) => child.ended))).toEqual(children.map(() => 0));
       const linesOf = (word: string): string[] =>

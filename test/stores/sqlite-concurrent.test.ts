@@ -19,7 +19,7 @@ test(`S1, S2, Q1, S6: the history of ${PROCESSES} processes in ${DURATION_MS} ms
   try {
     const file = join(folder.path, 'leases.db');
     const children = Array.from({ length: PROCESSES }, (_, i) =>
-      startChild('workload-child.mjs', file, `process-${i}`, String(seed + i), String(DURATION_MS)),
+      startChild('workload-child.mjs', `sqlite:${file}`, `process-${i}`, String(seed + i), String(DURATION_MS)),
     );
     expect(await Promise.all(children.map((child) => child.ended))).toEqual(children.map(() => 0));
     const linesOf = (word: string): string[] =>

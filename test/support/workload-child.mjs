@@ -1,11 +1,12 @@
-// One client of the concurrent part in a process of its own: node workload-child.mjs FILE NAME SEED MILLISECONDS
+// One client of the concurrent part in a process of its own: node workload-child.mjs URL NAME SEED MILLISECONDS
 import { systemClock } from '../../dist/index.js';
-import { openSqlite } from '../../dist/stores/sqlite/index.js';
+import { openStore } from '../../dist/stores/open-store.js';
 import { concurrentWorkload } from '../../dist/testing/index.js';
 
-const [file, name, seed, durationMs] = process.argv.slice(2);
+const [url, name, seed, durationMs] = process.argv.slice(2);
 const clock = systemClock();
-const store = await openSqlite(`sqlite:${file}`, { clock });
+const poolSize = url.startsWith('postgres') ? 2 : undefined; // eight processes share one server
+const store = await openStore(url, { clock, namespace: 'default', migrate: 'auto', poolSize });
 const counts = await concurrentWorkload(store, {
   clock,
   name,

@@ -1,37 +1,10 @@
 // Log rows as the functions of the schema answer them: arrays of JSON, in the order of log_json_v1. The two rows every lease has
 // keep their facts in columns; the others keep them as JSON.
+import { EVENT_NUMBERS, EVENT_TYPES } from '../../domain/event-numbers.js';
 import type { LogRow, StoredType } from '../../domain/events.js';
 import { formatPosition, parsePosition } from '../../domain/position.js';
 import { statusOf } from './row-codec.js';
 
-/** The number of a type in the database: add, never change. The compiler asks for every type there is. */
-const NUMBERS: Readonly<Record<StoredType, number>> = {
-  'lease.queued': 0,
-  'lease.acquired': 1,
-  'lease.renewed': 2,
-  'lease.released': 3,
-  'lease.expired': 4,
-  'lease.revoked': 5,
-  'lease.failed': 6,
-  'lease.delegated': 7,
-  'lease.upgraded': 8,
-  'lease.downgraded': 9,
-  'deadlock.detected': 10,
-  'sequence.leased': 11,
-  'sequence.committed': 12,
-  'sequence.gap': 13,
-  'sequence.filled': 14,
-  'sequence.moved': 15,
-  'recovery.succeeded': 16,
-  'recovery.failed': 17,
-  'cascade.entered': 18,
-  'cascade.left': 19,
-  'alert.raised': 20,
-  'alert.cleared': 21,
-  'store.clock_stepped': 22,
-  'store.incarnation': 23,
-};
-const TYPES = new Map(Object.entries(NUMBERS).map(([type, number]) => [number, type as StoredType]));
 const KEY = /^(\d{1,16})-(\d{1,16})$/;
 
 export type LogColumns = [
@@ -79,12 +52,12 @@ export function spotOf(text: string, namespace: string): Spot | undefined {
 
 /** -1 for a type there is not: nothing matches it. */
 export function typeNumber(type: string): number {
-  return Object.hasOwn(NUMBERS, type) ? NUMBERS[type as StoredType] : -1;
+  return Object.hasOwn(EVENT_NUMBERS, type) ? EVENT_NUMBERS[type as StoredType] : -1;
 }
 
 export function decodeLog(columns: LogColumns, namespace: string, incarnation: string): LogRow {
   const [e, s, code, from, to, at, wallAt, epoch] = columns;
-  const type = TYPES.get(code) as StoredType;
+  const type = EVENT_TYPES.get(code) as StoredType;
   return {
     id: positionAt(namespace, { incarnation, e, s }),
     type,

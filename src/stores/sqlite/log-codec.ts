@@ -1,38 +1,10 @@
 // Log rows to columns and back. `data` holds what the event says; `more` holds from, to, actor, reason, error and the
 // other names, and only where they are not what the type says by itself.
+import { EVENT_NUMBERS, EVENT_TYPES } from '../../domain/event-numbers.js';
 import type { LogRow, StoredType } from '../../domain/events.js';
 import type { LeaseStatus } from '../../domain/expiry.js';
 import type { LogEntry } from '../protocol/rows.js';
 import { grantedFacts } from './granted-row.js';
-
-/** The number of a type in the file: add, never change. The compiler asks for every type there is. */
-const NUMBERS: Readonly<Record<StoredType, number>> = {
-  'lease.queued': 0,
-  'lease.acquired': 1,
-  'lease.renewed': 2,
-  'lease.released': 3,
-  'lease.expired': 4,
-  'lease.revoked': 5,
-  'lease.failed': 6,
-  'lease.delegated': 7,
-  'lease.upgraded': 8,
-  'lease.downgraded': 9,
-  'deadlock.detected': 10,
-  'sequence.leased': 11,
-  'sequence.committed': 12,
-  'sequence.gap': 13,
-  'sequence.filled': 14,
-  'sequence.moved': 15,
-  'recovery.succeeded': 16,
-  'recovery.failed': 17,
-  'cascade.entered': 18,
-  'cascade.left': 19,
-  'alert.raised': 20,
-  'alert.cleared': 21,
-  'store.clock_stepped': 22,
-  'store.incarnation': 23,
-};
-const TYPES = new Map(Object.entries(NUMBERS).map(([type, number]) => [number, type as StoredType]));
 
 const USUAL: Partial<Record<StoredType, readonly [from: LeaseStatus | undefined, to: LeaseStatus]>> = {
   'lease.queued': [undefined, 'pending'],
@@ -68,10 +40,10 @@ export type LogColumns = [
 ];
 
 export function encodeType(type: StoredType): number {
-  return NUMBERS[type];
+  return EVENT_NUMBERS[type];
 }
 export function typeNumber(type: string): number {
-  return Object.hasOwn(NUMBERS, type) ? NUMBERS[type as StoredType] : -1;
+  return Object.hasOwn(EVENT_NUMBERS, type) ? EVENT_NUMBERS[type as StoredType] : -1;
 }
 
 export function encodeLogMore(entry: LogEntry): string | null {
@@ -87,7 +59,7 @@ export function encodeLogMore(entry: LogEntry): string | null {
 export function decodeLog(columns: LogColumns, namespace: string, position: (row: number) => string): LogRow {
   const { 0: row, 1: name, 2: owner, 3: epoch, 4: typeCode, 5: at, 6: wallAt, 7: lease, 8: moreText } = columns;
   const { 9: data, 10: status } = columns;
-  const type = TYPES.get(typeCode) as StoredType;
+  const type = EVENT_TYPES.get(typeCode) as StoredType;
   if (status !== null) return decodeGrant(columns, namespace, position);
   const more: More = moreText === null ? usual(type) : (JSON.parse(moreText) as More);
   return {

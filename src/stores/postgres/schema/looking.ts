@@ -192,13 +192,14 @@ BEGIN
     END LOOP;
     l := v_rows[v_seen];
   END IF;
-  -- Where a reader goes on: after the last row it was given, the last one looked at, or as far as there can be any.
+  -- Where a reader goes on: after the last row it was given, the last one looked at, or, when it saw all there is to see,
+  -- at that end of the log, whatever its filter let through.
   IF NOT v_more AND v_seen = v_stretch THEN
     v_more := true;
     v_last := l;
   ELSIF NOT v_more THEN
-    v_last.e := CASE WHEN NOT p_backward THEN v_bound_e WHEN v_seen > 0 THEN l.e WHEN p_has_from THEN p_e ELSE v_bound_e END;
-    v_last.s := CASE WHEN NOT p_backward THEN v_bound_s WHEN v_seen > 0 THEN l.s WHEN p_has_from THEN p_s ELSE v_bound_s END;
+    v_last.e := CASE WHEN p_backward THEN v_pruned_e ELSE v_bound_e END;
+    v_last.s := CASE WHEN p_backward THEN v_pruned_s ELSE v_bound_s END;
   END IF;
   IF NOT p_backward AND (v_last.e, v_last.s) < (v_e, v_s) THEN
     v_last.e := v_e;

@@ -169,6 +169,26 @@ export const eventLog: readonly ConformanceCase[] = [
     },
   },
   {
+    tags: ['H1', 'A8'],
+    title: 'a reader that saw everything, through whatever filter, stands at the end it read towards',
+    run: async (context) => {
+      await write(context);
+      const filters: Partial<EventQuery>[] = [
+        { resource: 'nothing' },
+        { resource: 'c' },
+        { prefix: 'c' },
+        { owner: 'of c' },
+        { type: 'lease.expired' },
+      ];
+      for (const filter of filters) {
+        const { next: oldest } = await page(context.store, { backward: true, ...filter });
+        assert.deepEqual((await page(context.store, { backward: true, before: oldest })).rows, [], 'nothing before it');
+        const { next: newest } = await page(context.store, filter);
+        assert.deepEqual((await page(context.store, { after: newest })).rows, [], 'nothing after it');
+      }
+    },
+  },
+  {
     tags: ['H1'],
     title: 'a position of another namespace, of other data, or no position at all, is lost, and says where to begin',
     run: async (context) => {

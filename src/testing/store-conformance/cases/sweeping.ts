@@ -42,6 +42,21 @@ export const sweeping: readonly ConformanceCase[] = [
   },
   {
     tags: ['S3'],
+    title: 'what lapsed in one millisecond is swept in the order it came, also one at a time',
+    run: async ({ ask, passTime, shortTtlMs, events, store }) => {
+      const requests = [];
+      for (const name of ['a', 'b', 'c', 'd', 'e']) requests.push(await ask({ name, ttlMs: shortTtlMs }));
+      await store.acquire(requests);
+      await passTime(shortTtlMs);
+      for (const _ of requests) await store.sweep({ limit: 1 });
+      assert.deepEqual(
+        (await events({ type: 'lease.expired' })).map(({ leaseId }) => leaseId),
+        requests.map(({ id }) => id),
+      );
+    },
+  },
+  {
+    tags: ['S3'],
     title: 'a sweep says when the next thing expires, or earlier, never later',
     run: async ({ grant, release, store }) => {
       assert.equal((await store.sweep({ limit: 10 })).nextAt, undefined, 'nothing can expire in an empty store');
