@@ -11,7 +11,7 @@ READY := node_modules/.ready-$(ABI)
 TIMED = trap 'printf "%-14s %4ss\n" "make $@" "$$SECONDS"' EXIT;
 BIN := node_modules/.bin
 
-.PHONY: help setup check types lint format-check unused tidy build package test unit conformance simulate run demo-sequence bench format clean
+.PHONY: help setup check types lint format-check unused tidy build package test unit conformance simulate run demo demo-sequence bench format clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,7 +57,10 @@ conformance: build ## build, then the tests that span parts: stores, faults, doc
 simulate: $(READY) ## the code that ships in 2,000 virtual worlds (SEED=n tells one story, SEEDS=k, FIRST=n)
 	@$(TIMED) $(BIN)/vitest run --project conformance test/simulation/simulation.test.ts
 
-run: build ## the takeover: two processes, the holder killed, the other goes on
+run: build ## serve leases over HTTP from this user's store, and print the address
+	@$(TIMED) node dist/cli/main.js serve
+
+demo: build ## the takeover: two processes, the holder killed, the other goes on
 	@$(TIMED) node examples/takeover.mjs
 
 demo-sequence: build ## writers and readers of one stream, some killed: the replays are the same

@@ -40,8 +40,11 @@ export class Port {
     };
   }
 
-  async pair(i) {
-    const name = `bench/${i % 1_000}`;
+  pair(i) {
+    return this.pairOn(`bench/${i % 1_000}`);
+  }
+
+  async pairOn(name) {
     const { now, result } = await this.batching.acquire(this.request(name));
     this.now = now;
     if (result.outcome !== 'granted') throw new Error(`${name}: ${result.outcome}`);

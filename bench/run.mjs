@@ -1,4 +1,4 @@
-// make bench (ONLY=sqlite, postgres, redis, manager or command): runs the benchmarks, prints a table and writes
+// make bench (ONLY=sqlite, postgres, redis, manager, command or server): runs the benchmarks, prints a table and writes
 // bench/results.json.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
@@ -8,6 +8,7 @@ import { benchManager } from './manager.mjs';
 import { table } from './measure.mjs';
 import { benchPostgres } from './postgres.mjs';
 import { benchRedis } from './redis.mjs';
+import { benchServer } from './server.mjs';
 import { benchSqlite } from './sqlite.mjs';
 
 const BENCHES = {
@@ -16,6 +17,7 @@ const BENCHES = {
   redis: benchRedis,
   manager: benchManager,
   command: benchCommand,
+  server: benchServer,
 };
 const only = process.env.ONLY;
 if (only && !Object.hasOwn(BENCHES, only)) {

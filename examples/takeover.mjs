@@ -1,5 +1,5 @@
 // The takeover: two processes want one name. The holder is killed, and the other takes over with a higher epoch when the
-// lease has run out. Run by `make run`.
+// lease has run out. Run by `make demo`.
 import { once } from 'node:events';
 import { connect } from 'holdfast';
 import { perform, report, start } from './demo-processes.mjs';

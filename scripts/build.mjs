@@ -27,7 +27,7 @@ async function bundleCommand(folder) {
   const bundle = await rolldown({
     input,
     platform: 'node',
-    external: [/^node:/, 'better-sqlite3', 'commander', 'ioredis', 'pg', 'prom-client', 'redis'],
+    external: [/^node:/, /^(better-sqlite3|commander|hono|ioredis|pg|prom-client|redis|zod|@hono|@opentelemetry)(\/|$)/],
   });
   const files = `${folder}.bundle`;
   await bundle.write({ dir: files, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });

@@ -22,7 +22,7 @@ export interface ConnectOptions {
   /** debug, info, warn and error(facts, message), as pino has them. */
   logger?: unknown;
   clock?: Clock;
-  /** For a server: `http:` stores. */
+  /** For a server (`http:`, `https:`): as `holdfast token create` showed it. Sent in a header, never shown. */
   token?: string;
   /** PostgreSQL: the schema that holds everything, `holdfast`. */
   schema?: string;
@@ -43,7 +43,7 @@ const KNOWN = [
 const POSTGRES = ['postgres', 'postgresql'];
 /** Options that only some stores have. */
 const BELONGS: Readonly<Record<string, { readonly to: string; readonly schemes: readonly string[] }>> = {
-  token: { to: 'http: stores', schemes: [] },
+  token: { to: 'http: and https: stores', schemes: ['http', 'https'] },
   schema: { to: 'PostgreSQL', schemes: POSTGRES },
   poolSize: { to: 'PostgreSQL', schemes: POSTGRES },
   poolTimeout: { to: 'PostgreSQL', schemes: POSTGRES },
@@ -71,10 +71,9 @@ export function storeOptions(
   const scheme = url === undefined ? '' : schemeOf(url);
   for (const [key, { to, schemes }] of Object.entries(BELONGS)) {
     if (options[key as keyof ConnectOptions] === undefined || schemes.includes(scheme)) continue;
-    const where = schemes.length === 0 ? ', which this version does not have' : '';
-    throw invalid(`${key} is for ${to}${where}: leave it out`);
+    throw invalid(`${key} is for ${to}: leave it out`);
   }
-  const { schema, poolSize, poolTimeout, listenUrl, client } = options;
+  const { schema, poolSize, poolTimeout, listenUrl, client, token } = options;
   for (const [name, text] of Object.entries({ schema, listenUrl })) {
     if (text !== undefined && (typeof text !== 'string' || text === ''))
       throw invalid(`${name} must be text that is not empty, got ${shown(text)}`);
@@ -93,6 +92,7 @@ export function storeOptions(
     poolTimeoutMs: poolTimeout === undefined ? undefined : parseDuration(poolTimeout, bounds),
     listenUrl,
     client,
+    token,
   };
 }
 

@@ -143,7 +143,7 @@ describe('options of connect: what each refuses', () => {
     [{ namespace: '' }, /a namespace is 1 to 64 characters/],
     [{ owner: '' }, /owner is from 1 to 128 bytes/],
     [{ owner: 7 }, /owner must be text/],
-    [{ token: 'secret' }, /token is for http: stores, which this version does not have/],
+    [{ token: 'secret' }, /token is for http: and https: stores: leave it out/],
     [{ ttl: 'soon' }, /ttl takes milliseconds or text/],
     [{ ttl: 249 }, /ttl is from 250ms to 30d/],
     [{ ttl: '31d' }, /ttl is from 250ms to 30d/],
@@ -187,7 +187,7 @@ describe('options of connect: what each refuses', () => {
     ['postgres://h/db', { listenUrl: 5 }, /listenUrl must be text/],
     ['postgres://h/db', { client: 'pool' }, /client is a Pool of pg, or a client of redis or ioredis/],
     ['postgres:', { client: {}, poolSize: 5 }, /poolSize is for a pool of our own/],
-    ['postgresql://h/db', { token: 'x' }, /token is for http: stores/],
+    ['postgresql://h/db', { token: 'x' }, /token is for http: and https: stores/],
     ['redis://h', { schema: 'x' }, /schema is for PostgreSQL: leave it out/],
     ['rediss://h', { listenUrl: 'x' }, /listenUrl is for PostgreSQL/],
   ])('%s with %o', async (url, options, message) => {

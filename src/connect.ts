@@ -17,7 +17,8 @@ import { EventBus } from './observe/event-bus.js';
 import { hintLog } from './observe/hint-log.js';
 import { checkLogger, silentLogger, type Logger } from './observe/logger.js';
 import type { Metrics } from './observe/metrics.js';
-import { noMetrics } from './observe/no-metrics.js';
+import { isTelemetrySetUp, noMetrics, toAll } from './observe/no-metrics.js';
+import type { Spans, Telemetry } from './observe/telemetry.js';
 import { AdaptiveTtl } from './services/adaptive-ttl.js';
 import type { RunningServices } from './services/start-services.js';
 import { defaultStoreUrl, openStore } from './stores/open-store.js';
@@ -36,10 +37,18 @@ export async function connect(urlOrStore?: string | Store, options: ConnectOptio
   const logger = options.logger === undefined ? silentLogger : checkLogger(options.logger);
   const given = defaultsOf(options, clock);
   const metrics = options.metrics === undefined ? noMetrics : await metricsIn(options.metrics);
+  const telemetry = await openTelemetry(clock);
   const isGiven = typeof urlOrStore === 'object';
   const store = await storeOf(urlOrStore, options, clock);
   try {
-    return await assemble(store, given, { options, clock, logger, metrics, closes: !isGiven });
+    return await assemble(store, given, {
+      options,
+      clock,
+      logger,
+      metrics: toAll(metrics, telemetry?.metrics),
+      telemetry,
+      closes: !isGiven,
+    });
   } catch (error) {
     if (!isGiven) await store.close().catch(() => undefined);
     throw error;
@@ -65,11 +74,12 @@ interface Around {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly telemetry: Telemetry | undefined;
   readonly closes: boolean;
 }
 
 async function assemble(store: Store, given: GivenDefaults, around: Around): Promise<Holdfast> {
-  const { options, clock, logger, metrics, closes } = around;
+  const { options, clock, logger, metrics, telemetry, closes } = around;
   const ask = <T>(what: string, answer: Promise<T>): Promise<T> => answerWithin(clock, FIRST_CALLS_MS, what, answer);
   const { capabilities } = await ask('info', store.info());
   const known = await ask('settings', store.settings());
@@ -84,12 +94,17 @@ async function assemble(store: Store, given: GivenDefaults, around: Around): Pro
       return adaptive.ttlMs(parts[0]?.name ?? '', present, classifyLoad(figures));
     },
   };
-  const manager: LeaseManager = new LeaseManager(store, clock, defaults, observerOf(bus, metrics, adaptive));
+  const manager: LeaseManager = new LeaseManager(
+    store,
+    clock,
+    defaults,
+    observerOf(bus, metrics, adaptive, telemetry?.spans),
+  );
   manager.link.know(known);
   if (options.services !== 'off') {
     const { startServices } = await import('./services/start-services.js');
-    const onLag = (ms: number): void => metrics.loopLag(ms);
-    services = startServices({ store, owner: given.owner, clock, logger, settings: known.settings, onLag });
+    const heard = { onLag: (ms: number) => metrics.loopLag(ms), onSwept: (ms: number) => metrics.cleanup(ms) };
+    services = startServices({ store, owner: given.owner, clock, logger, settings: known.settings, ...heard });
   }
   const unsubscribe = store.subscribe(hintLog(logger));
   const close = async (): Promise<void> => {
@@ -99,12 +114,19 @@ async function assemble(store: Store, given: GivenDefaults, around: Around): Pro
   return new Holdfast({ manager, bus, logger, services, close });
 }
 
+/** Where OpenTelemetry is set up, it is told the same; nothing of it is loaded where it is not. */
+async function openTelemetry(clock: Clock): Promise<Telemetry | undefined> {
+  if (!isTelemetrySetUp()) return undefined;
+  const telemetry = await import('./observe/telemetry.js');
+  return telemetry.openTelemetry(clock);
+}
+
 async function metricsIn(registry: unknown): Promise<Metrics> {
   const { openMetrics } = await import('./observe/metrics.js');
   return openMetrics(registry);
 }
 
-function observerOf(bus: EventBus, metrics: Metrics, adaptive: AdaptiveTtl): Observer {
+function observerOf(bus: EventBus, metrics: Metrics, adaptive: AdaptiveTtl, spans: Spans | undefined): Observer {
   return {
     wants: (type) => bus.isHeard(type),
     announce: (facts) => bus.announce(facts),
@@ -113,11 +135,16 @@ function observerOf(bus: EventBus, metrics: Metrics, adaptive: AdaptiveTtl): Obs
     conflict: () => metrics.conflict(),
     guardRejection: (guard) => metrics.guardRejection(guard),
     held: (count) => metrics.held(count),
-    holdEnded: (parts, heldMs) => {
+    holdEnded: (parts, heldMs, leaseId) => {
       adaptive.observe(parts[0]?.name ?? '', heldMs);
       metrics.holdEnded(heldMs);
+      spans?.letGo(leaseId);
     },
-    storeCall: (operation, result, ms) => metrics.storeCall(operation, result, ms),
+    storeCall: (operation, result, ms) => {
+      metrics.storeCall(operation, result, ms);
+      if (operation === 'renew') spans?.renewed(result, ms);
+    },
+    ...(spans ? { asking: (parts) => spans.asking(parts) } : {}),
     skew: (ms) => metrics.skew(ms),
   };
 }

@@ -1,7 +1,7 @@
 // What `connect` answers: the manager with looking, watching, services and settings put around it. Wiring and delegation
 // only; each method is one line that says where the work is done.
 import { parseDuration, type Duration } from './domain/duration.js';
-import type { EventType, LeaseEvent } from './domain/events.js';
+import type { EventFacts, EventType, LeaseEvent } from './domain/events.js';
 import type { LeaseRecord } from './domain/lease.js';
 import type { StreamFigures } from './domain/sequence.js';
 import { LIMITS } from './domain/limits.js';
@@ -174,6 +174,10 @@ export class Holdfast implements AsyncDisposable {
   /** This process only. Answers the function that stops it. */
   on(type: EventType | '*', listener: (event: LeaseEvent) => void): () => void {
     return this.#parts.bus.on(type, listener);
+  }
+  /** What a part beside it has to tell, such as a server its alerts: heard by whoever listens with `on`. */
+  announce(facts: EventFacts): void {
+    this.#parts.bus.announce(facts);
   }
 
   async health(): Promise<Health> {

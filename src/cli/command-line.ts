@@ -22,7 +22,7 @@ const HELP_COLUMNS = 100;
 
 export async function runCommandLine(args: readonly string[], version: () => string): Promise<number> {
   const output = new Output();
-  const context = new Context(output, args);
+  const context = new Context(output, args, version);
   const program = programOf(output, context);
   try {
     const wanted = helpAsOption(args);

@@ -4,6 +4,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Clock } from '../domain/clock.js';
 import type { Holdfast } from '../holdfast.js';
+import type { Store } from '../stores/store.js';
 import { systemClock } from '../system-clock.js';
 import { EXIT, usage } from './exit-codes.js';
 import type { GlobalOptions } from './global-options.js';
@@ -22,15 +23,17 @@ export class Context {
   readonly clock: Clock = systemClock();
   /** The arguments as they were typed, without node and the program. */
   readonly argv: readonly string[];
+  readonly version: () => string;
   exitCode: number = EXIT.ok;
   #options: GlobalOptions = {};
   #leases: Promise<Holdfast> | undefined;
   readonly #closers: (() => Promise<void>)[] = [];
   #interrupt: AbortSignal | undefined;
 
-  constructor(output: Output, argv: readonly string[]) {
+  constructor(output: Output, argv: readonly string[], version: () => string) {
     this.output = output;
     this.argv = argv;
+    this.version = version;
   }
 
   use(options: GlobalOptions): void {
@@ -59,6 +62,14 @@ export class Context {
     return { value: userStoreUrl(), from: "the user's state directory" };
   }
 
+  /** The store to serve: a store in memory is the server's own affair, and a new one of this user gets its directory. */
+  async serverStore(): Promise<string> {
+    const given = chosen(this.#options.store, '--store', 'HOLDFAST_STORE');
+    if (given) return given.value;
+    const { defaultStoreUrl } = await import('../stores/open-store.js');
+    return defaultStoreUrl();
+  }
+
   /** For commands that change something. `owner`: another one than `--owner` or user@host. */
   open(owner: string = this.owner().value): Promise<Holdfast> {
     return (this.#leases ??= this.#open(owner));
@@ -73,29 +84,35 @@ export class Context {
     const { value: url, from } = await this.store();
     await this.#sayWhich();
     const isGiven = from === '--store' || from === 'HOLDFAST_STORE';
-    const { HOLDFAST_TOKEN: token } = process.env;
     const { connect } = await import('../connect.js');
     const leases = await connect(isGiven ? url : undefined, {
       namespace: this.namespace().value,
       owner,
       services: 'off',
       clock: this.clock,
-      ...(token !== undefined && token !== '' && /^https?:/i.test(url) ? { token } : {}),
+      ...tokenFor(url),
     });
     this.#closers.push(() => leases.shutdown());
     return leases;
   }
 
   async #look(): Promise<Holdfast> {
+    const store = await this.lookStore();
+    const { connect } = await import('../connect.js');
+    return connect(store, { owner: this.owner().value, services: 'off', clock: this.clock });
+  }
+
+  /** The store itself, for looking only. */
+  async lookStore(): Promise<Store> {
     const { value: url } = await this.store();
     await this.#sayWhich();
     const { openStore } = await import('../stores/open-store.js');
     const { checkNamespace } = await import('../domain/check-request.js');
     const namespace = checkNamespace(this.namespace().value);
-    const store = await openStore(url, { clock: this.clock, namespace, migrate: 'check', readOnly: true });
+    const how = { clock: this.clock, namespace, migrate: 'check', readOnly: true, ...tokenFor(url) } as const;
+    const store = await openStore(url, how);
     this.#closers.push(() => store.close());
-    const { connect } = await import('../connect.js');
-    return connect(store, { owner: this.owner().value, services: 'off', clock: this.clock });
+    return store;
   }
 
   async #sayWhich(): Promise<void> {
@@ -131,6 +148,12 @@ export class Context {
     for (const close of this.#closers.splice(0).reverse()) await close();
     this.#leases = undefined;
   }
+}
+
+/** A token is for servers, and goes nowhere else. */
+function tokenFor(url: string): { token?: string } {
+  const { HOLDFAST_TOKEN: token } = process.env;
+  return token !== undefined && token !== '' && /^https?:/i.test(url) ? { token } : {};
 }
 
 function chosen(option: string | undefined, flag: string, variable: string): Chosen | undefined {

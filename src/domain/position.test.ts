@@ -1,7 +1,7 @@
 // Log positions: what is written reads back, and nothing else reads as one.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatPosition, parsePosition } from './position.js';
+import { comparePositions, formatPosition, isSameLog, parsePosition } from './position.js';
 
 const piece = fc.stringMatching(/^[A-Za-z0-9._-]{1,64}$/);
 
@@ -47,4 +47,21 @@ test('H1: no text makes the parser fail', () => {
       if (position) expect(formatPosition(position)).toBe(text);
     }),
   );
+});
+
+test('H1: positions of one log compare by the numbers of their keys, padded or not', () => {
+  const at = (key: string) => ({ store: 's', namespace: 'n', incarnation: 'i', key });
+  const order = (a: string, b: string): number => Math.sign(comparePositions(at(a), at(b)));
+  const number = fc.maxSafeNat();
+  fc.assert(
+    fc.property(number, number, number, number, (a, b, c, d) => {
+      expect(order(String(a), String(b))).toBe(Math.sign(a - b));
+      const padded = (n: number): string => String(n).padStart(16, '0');
+      expect(order(`${padded(a)}-${padded(c)}`, `${padded(b)}-${padded(d)}`)).toBe(Math.sign(a - b || c - d));
+      expect(order(`${a}-${c}`, `${b}-${d}`)).toBe(Math.sign(a - b || c - d));
+    }),
+  );
+  expect(order('0', '000')).toBe(0);
+  expect(isSameLog(at('1'), at('2'))).toBe(true);
+  expect(isSameLog(at('1'), { ...at('1'), incarnation: 'other' })).toBe(false);
 });

@@ -116,7 +116,7 @@ export class Announcer {
   }
 
   holdEnded(lease: Lease, heldMs: number): void {
-    this.observer.holdEnded(lease.parts, heldMs);
+    this.observer.holdEnded(lease.parts, heldMs, lease.id);
   }
 
   #say(type: EventType, about: Asker & { readonly epoch?: number }, more: More): void {

@@ -117,7 +117,7 @@ describe('O2: what is counted', () => {
     expect(await stale.release()).toMatchObject({ outcome: 'superseded' });
     expect(told('conflict')).toHaveLength(1);
     expect(told('held')).toEqual([1, 2, 1]);
-    expect(observer.told.find(([what]) => what === 'holdEnded')).toEqual(['holdEnded', stale.parts, 0]);
+    expect(observer.told.find(([what]) => what === 'holdEnded')).toEqual(['holdEnded', stale.parts, 0, stale.id]);
     expect(lease.isHeld).toBe(true);
   });
 

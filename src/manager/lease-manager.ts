@@ -21,7 +21,7 @@ import { Holds } from './holds.js';
 import { lostByAnswer } from './loss.js';
 import type { Origin } from './origin.js';
 import { planOf, type Defaults, type HoldTerms, type Plan } from './plan.js';
-import { aborted, notInTime, toRefusal } from './refusals.js';
+import { aborted, acquisitionResult, notInTime, toRefusal } from './refusals.js';
 import { Renewals } from './renewals.js';
 import { StoreLink } from './store-link.js';
 import { SuspendWatch } from './suspend-watch.js';
@@ -224,9 +224,14 @@ export class LeaseManager implements Keeper {
     };
     const { waitMs, signal, terms } = plan;
     const wait = { waitMs, signal, requestTimeoutMs: terms.requestTimeoutMs };
+    const ended = this.announcer.observer.asking?.(plan.parts);
     return new Promise((resolve) => {
       this.#room.wait(request, wait, (outcome, waiter) => {
-        if (outcome.outcome === 'granted') return resolve(this.#take(outcome, terms, waiter, parent));
+        if (outcome.outcome === 'granted') {
+          ended?.('success', outcome.lease);
+          return resolve(this.#take(outcome, terms, waiter, parent));
+        }
+        ended?.(acquisitionResult(outcome));
         this.#account(outcome, waiter);
         resolve(outcome);
       });
@@ -247,12 +252,9 @@ export class LeaseManager implements Keeper {
 
   #account(outcome: Exclude<Outcome, { outcome: 'granted' }>, { request, startedAt }: Waiter): void {
     const waitedMs = this.clock.monotonic() - startedAt;
-    if (outcome.outcome === 'refused') {
-      this.announcer.observer.acquisition('conflict', waitedMs);
-      return this.announcer.refused(request, outcome.refusal);
-    }
+    this.announcer.observer.acquisition(acquisitionResult(outcome), waitedMs);
+    if (outcome.outcome === 'refused') return this.announcer.refused(request, outcome.refusal);
     if (outcome.cycle) this.announcer.deadlock(request, outcome.cycle);
-    this.announcer.observer.acquisition(RESULTS[outcome.error.code] ?? 'error', waitedMs);
   }
 
   #forget(hold: Hold): void {
@@ -268,12 +270,6 @@ export class LeaseManager implements Keeper {
 }
 
 const NONE: readonly string[] = [];
-const RESULTS: Partial<Record<string, 'timeout' | 'aborted' | 'deadlock'>> = {
-  ACQUIRE_TIMEOUT: 'timeout',
-  ACQUIRE_ABORTED: 'aborted',
-  SHUTTING_DOWN: 'aborted',
-  DEADLOCK: 'deadlock',
-};
 
 function shuttingDown(): LeaseError {
   return new LeaseError('SHUTTING_DOWN', 'shutdown() was called: connect again for new leases');

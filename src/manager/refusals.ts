@@ -6,6 +6,8 @@ import { isoTime, toRecord } from '../domain/lease.js';
 import type { Part } from '../domain/part.js';
 import type { WaitStep } from '../domain/wait-graph.js';
 import type { Refusal } from './face.js';
+import type { AcquisitionResult } from './observer.js';
+import type { Outcome } from './waiter.js';
 
 export function toRefusal(refusal: StoreRefusal): Refusal {
   return { ...refusal, holders: refusal.holders.map(toRecord) };
@@ -69,4 +71,17 @@ function inTheWay({ reason, holders, holderCount, queueLength, retryAfterMs }: S
   if (!first) return `${reason}, for ${formatDuration(retryAfterMs)} at least${ahead}`;
   const others = holderCount > 1 ? ` and ${holderCount - 1} more` : '';
   return `${reason} by ${first.owner}${others} (epoch ${first.epoch}) until ${isoTime(first.expiresAt)}${ahead}`;
+}
+
+const RESULTS: Partial<Record<string, AcquisitionResult>> = {
+  ACQUIRE_TIMEOUT: 'timeout',
+  ACQUIRE_ABORTED: 'aborted',
+  SHUTTING_DOWN: 'aborted',
+  DEADLOCK: 'deadlock',
+};
+
+/** How an acquire counts (O2). */
+export function acquisitionResult(outcome: Outcome): AcquisitionResult {
+  if (outcome.outcome === 'granted') return 'success';
+  return outcome.outcome === 'refused' ? 'conflict' : (RESULTS[outcome.error.code] ?? 'error');
 }

@@ -65,11 +65,13 @@ export class WaitRoom {
     return this.#waiters.size;
   }
 
-  /** Asks, and waits as long as the terms say. `tell` is called once, in the very step that ends the wait. */
-  wait(request: AcquireRequest, terms: WaitTerms, tell: (outcome: Outcome, waiter: Waiter) => void): void {
+  /** Asks, and waits as long as the terms say. `tell` is called once, in the very step that ends the wait, never in this
+   *  one. */
+  wait(request: AcquireRequest, terms: WaitTerms, tell: (outcome: Outcome, waiter: Waiter) => void): Waiter {
     const waiter = new Waiter(this.#room, request, terms);
     this.#waiters.set(waiter, (outcome) => tell(outcome, waiter));
     waiter.ask();
+    return waiter;
   }
 
   /** The request with an id of its own, born now. */

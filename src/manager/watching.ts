@@ -74,7 +74,8 @@ async function endOfLog(ask: (query: EventQuery) => Promise<Events>): Promise<st
   return last.outcome === 'lost' ? last.oldest : (last.rows[0]?.id ?? last.next);
 }
 
-function lostEvent(namespace: string, at: number, oldest: string): LeaseEvent {
+/** H1: what is told to a reader whose position is gone. */
+export function lostEvent(namespace: string, at: number, oldest: string): LeaseEvent {
   const facts: EventFacts = { type: 'events.lost', at, data: { oldest } };
   const sentence = sentenceOf(facts);
   return { id: oldest, type: facts.type, at: isoTime(at), namespace, actor: 'store', sentence, data: facts.data };

@@ -5,6 +5,7 @@
 import type * as promClient from 'prom-client';
 import type { Counter, CounterConfiguration, Gauge, Histogram, Registry } from 'prom-client';
 import { invalid, LeaseError, shown } from '../domain/errors.js';
+import { HOLD_SECONDS } from './log-totals.js';
 
 export const ACQUISITION_RESULTS = ['success', 'conflict', 'timeout', 'aborted', 'deadlock', 'error'] as const;
 export type AcquisitionResult = (typeof ACQUISITION_RESULTS)[number];
@@ -28,13 +29,19 @@ export interface Metrics {
   /** This machine's wall clock against the store's. */
   skew(ms: number): void;
   loopLag(ms: number): void;
+  /** One sweep of what lapsed came to its end. */
+  cleanup(ms: number): void;
 }
 
 /** An ordinary refusal is no failure, nor is the caller's own abort. */
-const FAILURES: ReadonlySet<AcquisitionResult> = new Set<AcquisitionResult>(['timeout', 'deadlock', 'error']);
+export const ACQUISITION_FAILURES: ReadonlySet<AcquisitionResult> = new Set<AcquisitionResult>([
+  'timeout',
+  'deadlock',
+  'error',
+]);
 
+const CLEANUP_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60];
 const WAIT_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30, 120, 600];
-const HOLD_BUCKETS = [0.1, 1, 5, 30, 120, 600, 3_600, 21_600, 86_400];
 const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 export async function openMetrics(registry: unknown): Promise<Metrics> {
@@ -66,13 +73,15 @@ export async function openMetrics(registry: unknown): Promise<Metrics> {
   );
   const rejections = counter('guard_rejections_total', 'Writes refused by a guard.', ['guard']);
   const active = gauge('active_leases', 'Leases held by this process.', ['status']);
-  const holds = histogram('lease_hold_seconds', 'How long leases of this process were held.', HOLD_BUCKETS);
+  const holds = histogram('lease_hold_seconds', 'How long leases of this process were held.', HOLD_SECONDS);
   const storeCalls = histogram('store_operation_seconds', 'Calls of the store.', STORE_BUCKETS, [
     'operation',
     'result',
   ]);
   const clockSkew = gauge('lease_clock_skew_seconds', 'Wall clock of this machine minus clock of the store.');
   const lag = gauge('lease_event_loop_lag_seconds', 'How late timers of this process fire.');
+
+  const cleanups = histogram('cleanup_duration_seconds', 'Sweeps of what lapsed, by this process.', CLEANUP_BUCKETS);
 
   // A series that is there from the start has a rate from the start.
   for (const result of ACQUISITION_RESULTS) acquisitions.inc({ result }, 0);
@@ -82,7 +91,7 @@ export async function openMetrics(registry: unknown): Promise<Metrics> {
   return {
     acquisition: (result, waitMs) => {
       acquisitions.inc({ result });
-      if (FAILURES.has(result)) failures.inc();
+      if (ACQUISITION_FAILURES.has(result)) failures.inc();
       waits.observe(waitMs / 1_000);
     },
     renewals: (result, count) => renewals.inc({ result }, count),
@@ -96,6 +105,7 @@ export async function openMetrics(registry: unknown): Promise<Metrics> {
     storeCall: (operation, result, ms) => storeCalls.observe({ operation, result }, ms / 1_000),
     skew: (ms) => clockSkew.set(ms / 1_000),
     loopLag: (ms) => lag.set(ms / 1_000),
+    cleanup: (ms) => cleanups.observe(ms / 1_000),
   };
 }
 
@@ -107,7 +117,7 @@ function checkRegistry(value: unknown): Registry {
   throw invalid(`metrics takes a Registry of prom-client (its \`register\`, or new Registry()), got ${shown(value)}`);
 }
 
-async function loadPromClient(): Promise<typeof promClient> {
+export async function loadPromClient(): Promise<typeof promClient> {
   try {
     return await import('prom-client');
   } catch (cause) {

@@ -1,11 +1,16 @@
 // Every service under the one stress test (O1): start and stop in any order, slow and failing work.
 import { describe, test } from 'vitest';
+import { LogFollower } from '../observe/log-follower.js';
 import { stressService, type StressSubject } from '../testing/service-stress.js';
+import { AlertMonitor, ALERTS_EVERY_MS } from './alert-monitor.js';
+import { newCounts } from './alert-figures.js';
 import { deadlockMonitor } from './deadlock-monitor.js';
 import { historyPruner } from './history-pruner.js';
 import { LoopLag } from './loop-lag.js';
+import { metricsFollower } from './metrics-follower.js';
 import { recoveryService } from './recovery.js';
 import { PeriodicService } from './service.js';
+import { StoredNote } from './stored-note.js';
 import { sweeper } from './sweeper.js';
 
 const SUBJECTS: Readonly<Record<string, StressSubject>> = {
@@ -37,6 +42,29 @@ const SUBJECTS: Readonly<Record<string, StressSubject>> = {
         return { settled: 0, failed: 0, more: false };
       };
       return recoveryService({ ...site, owner: 'one' }, { run });
+    },
+  },
+  'the alert monitor': {
+    intervalMs: ALERTS_EVERY_MS,
+    retries: true,
+    make: ({ work, ...site }) =>
+      new AlertMonitor({
+        ...site,
+        owner: 'one',
+        announce: () => undefined,
+        figures: async () => {
+          await work();
+          return { totals: undefined, process: { ...newCounts(), skewMs: 0 }, gaps: 0 };
+        },
+      }),
+  },
+  'the metrics follower': {
+    intervalMs: 1_000,
+    retries: true,
+    make: ({ store, ...site }) => {
+      const note = new StoredNote(store, 'metrics', site.clock);
+      const follower = new LogFollower({ store, note, newBase: () => site.clock.randomText() });
+      return metricsFollower({ ...site, store, owner: 'one' }, { follower, refresh: () => site.work() });
     },
   },
   'the loop lag': {

@@ -19,6 +19,8 @@ export interface ServicesOptions {
   readonly logger: Logger;
   readonly settings: Settings;
   readonly onLag: (ms: number) => void;
+  /** Told of each sweep, in milliseconds. */
+  readonly onSwept: (ms: number) => void;
 }
 
 export interface RunningServices {
@@ -29,11 +31,14 @@ export interface RunningServices {
   recover(recoverer: Recovers): void;
 }
 
-export function startServices({ store, onLag, ...rest }: ServicesOptions): RunningServices {
+export function startServices({ store, onLag, onSwept, ...rest }: ServicesOptions): RunningServices {
   const { clock, logger } = rest;
   const context = { ...rest, store: boundedStore(store, clock) };
   const lag = new LoopLag({ clock, logger, onSample: onLag });
-  const services = [lag, sweeper(context), historyPruner(context), deadlockMonitor(context)];
+  // A server keeps house for its clients.
+  const houseKeeping =
+    store.kind === 'http' ? [] : [sweeper(context, onSwept), historyPruner(context), deadlockMonitor(context)];
+  const services = [lag, ...houseKeeping];
   const supervisor = new Supervisor(services, logger);
   supervisor.start();
   let isRecovering = false;

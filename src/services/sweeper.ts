@@ -10,12 +10,17 @@ import { turnService, type ServiceContext } from './turn-service.js';
 const MAX_STEPS = 100;
 const STEP_PAUSE_MS = 10;
 
-export function sweeper(context: ServiceContext): Service {
+export function sweeper(context: ServiceContext, onSwept: (ms: number) => void = () => undefined): Service {
   return turnService(context, {
     name: 'sweeper',
     everyMs: (settings) => Math.ceil(settings.cleanup_interval_seconds * 1_000),
     isOn: (settings) => settings.auto_expire_enabled,
-    work: (turn) => sweepAll(context, turn),
+    work: async (turn) => {
+      const startedAt = context.clock.monotonic();
+      const work = await sweepAll(context, turn);
+      onSwept(context.clock.monotonic() - startedAt);
+      return work;
+    },
   });
 }
 

@@ -22,18 +22,12 @@ describe('schemes', () => {
     }
   });
 
-  test.each(['http://h', 'https://h', 'etcd://h'])(
-    '%s is refused by name, and the known ones are listed',
-    async (url) => {
-      const scheme = url.slice(0, url.indexOf(':'));
-      await expect(openStore(url, options)).rejects.toMatchObject({
-        code: 'INVALID_ARGUMENT',
-        message: expect.stringMatching(
-          new RegExp(`^${scheme}: is not supported by this version: known are memory:, sqlite:`),
-        ) as string,
-      });
-    },
-  );
+  test('etcd: is refused by name, and the known ones are listed', async () => {
+    await expect(openStore('etcd://h', options)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(/^etcd: is not supported by this version: known are memory:, sqlite:/) as string,
+    });
+  });
 
   test.each(['mysql://h/db', 'leases.db', '', ':memory:', 'constructor:x', '__proto__:x'])(
     '%s names no store: the known ones are listed',

@@ -21,6 +21,8 @@ export interface OpenOptions {
   readonly listenUrl?: string | undefined;
   /** The caller's own pool (PostgreSQL) or client (Redis). */
   readonly client?: unknown;
+  /** A server: who asks. */
+  readonly token?: string | undefined;
 }
 
 type Opener = (url: string, options: OpenOptions) => Promise<Store>;
@@ -32,6 +34,10 @@ const openPostgres: Opener = async (url, options) => {
 const openRedis: Opener = async (url, options) => {
   const redis = await import('./redis/index.js');
   return redis.openRedis(url, options);
+};
+const openHttp: Opener = async (url, options) => {
+  const http = await import('./http/index.js');
+  return http.openHttp(url, options);
 };
 
 const SCHEMES: Readonly<Record<string, Opener>> = {
@@ -47,9 +53,11 @@ const SCHEMES: Readonly<Record<string, Opener>> = {
   postgresql: openPostgres,
   redis: openRedis,
   rediss: openRedis,
+  http: openHttp,
+  https: openHttp,
 };
 /** Planned, and refused by name until they are built. */
-const LATER: ReadonlySet<string> = new Set(['http', 'https', 'etcd']);
+const LATER: ReadonlySet<string> = new Set(['etcd']);
 
 export async function openStore(url: string, options: OpenOptions): Promise<Store> {
   const scheme = schemeOf(url);

@@ -21,6 +21,7 @@ import type {
 import type { Settings } from '../domain/settings.js';
 import type { WaitGraph, WaitStep } from '../domain/wait-graph.js';
 import type { SequenceStore } from './sequence-store.js';
+import type { StoreHealth } from './store-health.js';
 
 export interface Reply {
   /** Store clock, whole milliseconds, as of the decision. */
@@ -187,6 +188,8 @@ export interface Store {
   show(resource: string, historyLimit: number): Promise<Shown>;
 
   info(): Promise<StoreInfo>;
+  /** The server or file behind the store, for `doctor`; left out where there is nothing to say. */
+  health?(): Promise<StoreHealth>;
   time(): Promise<TimeReply>;
   /** Brings the schema up to date, or with `dryRun` says what it would do. */
   migrate(order: {

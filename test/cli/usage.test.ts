@@ -37,13 +37,17 @@ describe('C1: usage', () => {
         history           what happened, from the log
         watch             events as they happen, one a line
         revoke            take a lease away from its holder
+        doctor            what is wrong, how it shows, what to do
         files             lease files and folders of a tree
         seq               streams of numbers: gaps, readers, recovery
+        token             who may use the servers of a store
         config            the settings kept in the store
         sweep             write down what has expired
         backup            copy the store into a new file
         restore           put a backup in the place of the store
         migrate           bring the store's schema up to date
+        bench             a quick figure for this store
+        serve             leases over HTTP, from this store
         completion        completion for a shell
         whoami            which owner, namespace and store apply
 

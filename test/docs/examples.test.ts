@@ -45,6 +45,7 @@ test.each([
   }
 });
 
-test('make run runs the takeover', () => {
-  expect(read('Makefile')).toMatch(/^run:.*\n\t@\$\(TIMED\) node examples\/takeover\.mjs$/m);
+test('make demo runs the takeover, make run the server', () => {
+  expect(read('Makefile')).toMatch(/^demo:.*\n\t@\$\(TIMED\) node examples\/takeover\.mjs$/m);
+  expect(read('Makefile')).toMatch(/^run:.*\n\t@\$\(TIMED\) node dist\/cli\/main\.js serve$/m);
 });

@@ -47,7 +47,8 @@ function layOut(): void {
   const modules = join(folder.path, 'node_modules');
   mkdirSync(modules);
   symlinkSync(root, join(modules, 'holdfast'));
-  for (const name of ['better-sqlite3', '@types']) symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  for (const name of ['better-sqlite3', 'prom-client', '@types'])
+    symlinkSync(join(root, 'node_modules', name), join(modules, name));
   writeFileSync(join(folder.path, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.js', '*.ts'] }));
   writeFileSync(join(folder.path, 'given.d.ts'), given);

@@ -17,16 +17,22 @@ interface ImportRule {
   readonly builtins?: false;
 }
 
-const core = ['domain', 'stores/store.ts', 'stores/sequence-store.ts'];
-const wiring = ['connect.ts', 'holdfast.ts', 'index.ts', ...core, 'observe'];
+const core = ['domain', 'stores/store.ts', 'stores/sequence-store.ts', 'stores/store-health.ts'];
+const wiring = ['connect.ts', 'holdfast.ts', 'index.ts', ...core, 'observe', 'doctor'];
 
 const importRules: readonly ImportRule[] = [
   { where: 'domain', mayImport: [], builtins: false },
 
-  { where: 'stores/store.ts', mayImport: ['domain', 'stores/sequence-store.ts'], builtins: false },
+  {
+    where: 'stores/store.ts',
+    mayImport: ['domain', 'stores/sequence-store.ts', 'stores/store-health.ts'],
+    builtins: false,
+  },
+  { where: 'stores/store-health.ts', mayImport: [], builtins: false },
   { where: 'stores/sequence-store.ts', mayImport: ['domain', 'stores/store.ts'], builtins: false },
   { where: 'stores/batching.ts', mayImport: core },
   { where: 'stores/open-store.ts', mayImport: [...core, 'stores/batching.ts', 'stores/*'] },
+  { where: 'stores/scratch-store.ts', mayImport: [...core, 'stores/*', 'stores/open-store.ts'] },
   { where: 'stores/*', mayImport: [...core, 'stores/batching.ts'] },
   { where: 'stores/protocol', mayImport: core, builtins: false },
   { where: 'stores/memory', mayImport: [...core, 'stores/batching.ts', 'stores/protocol'] },
@@ -49,10 +55,16 @@ const importRules: readonly ImportRule[] = [
   { where: 'observe', mayImport: ['domain'], packages: ['pino', 'prom-client', '@opentelemetry/api'] },
   { where: 'services', mayImport: [...core, 'manager', 'sequence', 'observe'] },
 
-  { where: 'server', mayImport: wiring, packages: ['hono', '@hono/node-server', '@hono/zod-openapi', 'zod'] },
+  { where: 'doctor', mayImport: [...core, 'manager/store-link.ts'], builtins: false },
+
+  {
+    where: 'server',
+    mayImport: [...wiring, 'manager', 'sequence', 'services', 'doctor', 'stores/open-store.ts', 'system-clock.ts'],
+    packages: ['hono', '@hono/node-server', '@hono/zod-openapi', 'zod'],
+  },
   {
     where: 'cli',
-    mayImport: [...wiring, 'server', 'stores/open-store.ts', 'system-clock.ts'],
+    mayImport: [...wiring, 'server', 'stores/open-store.ts', 'stores/scratch-store.ts', 'system-clock.ts'],
     packages: ['commander'],
   },
   {

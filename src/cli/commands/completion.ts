@@ -28,7 +28,7 @@ async function allWords(context: Context): Promise<readonly Word[]> {
   const words: Word[] = [];
   for (const { name, summary, load } of COMMANDS) {
     const command = new Command(name);
-    (await load()).define(command, new Context(context.output, [name, '--', 'true'])); // nothing of it is carried out
+    (await load()).define(command, new Context(context.output, [name, '--', 'true'], context.version)); // nothing of it is carried out
     addGlobalOptions(command);
     const inner = command.commands.map((one) => ({ name: one.name(), summary: one.summary() }));
     const options = [command, ...command.commands]

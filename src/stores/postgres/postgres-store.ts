@@ -27,6 +27,7 @@ import { checkSettings, DEFAULT_SETTINGS, type Settings } from '../../domain/set
 import type { WaitGraph } from '../../domain/wait-graph.js';
 import { standingOn } from '../protocol/look.js';
 import type * as port from '../store.js';
+import type { StoreHealth } from '../store-health.js';
 import { checkedAcquire, encodeAcquires, encodePlain, encodeSingle } from './encode-acquire.js';
 import { encodeChanges, encodeEnds, encodeRenews, encodeSingleEnd } from './encode-hold.js';
 import { infoOf, type InfoColumns } from './info.js';
@@ -216,6 +217,9 @@ export class PostgresStore implements port.Store {
   async info(): Promise<port.StoreInfo> {
     const { body, ...reply } = await this.#look<InfoColumns>('info', []);
     return { ...reply, kind: KIND, ...infoOf(body, this.#calls.facts()) };
+  }
+  health(): Promise<StoreHealth> {
+    return this.#calls.health();
   }
   async time(): Promise<port.TimeReply> {
     const { body: epoch, ...reply } = await this.#look<number>('time', []);

@@ -3,6 +3,8 @@
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
 import type { Reply } from '../store.js';
+import type { StoreHealth } from '../store-health.js';
+import { healthOfServer } from './health.js';
 import { Hints } from './hints.js';
 import type { PostgresLink, Statement } from './link.js';
 import { checkMigrated, migrate, type Migrated } from './migrate.js';
@@ -55,6 +57,11 @@ export class SchemaCalls {
     return this.#isReadOnly && !dryRun
       ? checkMigrated(this.#link, this.schema, true)
       : migrate(this.#link, this.schema, { dryRun });
+  }
+
+  async health(): Promise<StoreHealth> {
+    this.#checkOpen();
+    return healthOfServer(this.#link, this.schema);
   }
 
   facts(): Readonly<Record<string, unknown>> {

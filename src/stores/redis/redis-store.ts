@@ -17,6 +17,8 @@ import { checkName } from '../../domain/resource-name.js';
 import type { WaitGraph } from '../../domain/wait-graph.js';
 import { standingOn, waitGraph } from '../protocol/look.js';
 import type * as port from '../store.js';
+import type { StoreHealth } from '../store-health.js';
+import { healthOf } from './health.js';
 import { Hints } from './hints.js';
 import { acquireItem, changeItem, endItem, prepare, renewItem, type Item } from './items.js';
 import type { Script } from './link.js';
@@ -177,6 +179,10 @@ export class RedisStore implements port.Store {
       durability: typeof durability === 'string' ? durability : 'unknown',
     };
     return { ...reply, kind: STORE, capabilities, details };
+  }
+  async health(): Promise<StoreHealth> {
+    this.#checkOpen();
+    return healthOf(String(await this.#namespace.link.command(this.keys[0] ?? '', ['INFO'])));
   }
   async time(): Promise<port.TimeReply> {
     const { reply, rest } = await this.#look(SCRIPTS.time, []);

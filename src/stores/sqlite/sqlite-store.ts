@@ -20,8 +20,10 @@ import { runItems } from '../protocol/run-items.js';
 import { wokenBy } from '../protocol/wake.js';
 import type * as port from '../store.js';
 import type { SequenceStore } from '../sequence-store.js';
+import type { StoreHealth } from '../store-health.js';
 import { backupFile } from './backup.js';
 import { dueRows, isAnyDue, listUnlisted, nextDue } from './due-list.js';
+import { healthOfFile } from './health.js';
 import type { FileStep, Look, SqliteFile } from './sqlite-file.js';
 import { FileSequences } from './sequence-file.js';
 import type { LogAnswer } from './sql-log.js';
@@ -171,6 +173,9 @@ export class SqliteStore implements port.Store {
       const details = { path, synchronous, sqlite, checkpointTrouble: checkpointer.trouble };
       return { kind: KIND, capabilities, details };
     });
+  }
+  async health(): Promise<StoreHealth> {
+    return healthOfFile(this.#file.path);
   }
   async time(): Promise<port.TimeReply> {
     return this.#look(({ space }) => ({ epoch: space.epoch }));

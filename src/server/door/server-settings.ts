@@ -1,0 +1,103 @@
+// What Node itself must keep (W5): the time a request may take to arrive, headers, connections, and how many requests one
+// connection may have under way. What comes slower, larger or more is answered with a problem and the connection closed; no
+// client can keep a socket by sending a byte now and then.
+import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { LeaseErrorCode } from '../../domain/errors.js';
+import { SECURITY_HEADERS } from './security-headers.js';
+
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 20_000;
+const KEEP_ALIVE_MS = 65_000;
+const CHECK_EVERY_MS = 1_000;
+const MOST_HEADERS = 100;
+/** Requests of one connection that are under way at once: pipelined ones wait for their turn to be answered. */
+const MOST_PIPELINED = 32;
+/** Of those past it so many are told; then the connection goes, with all that waits on it. */
+const TURNED_AWAY = 8;
+
+interface NodeLimits {
+  readonly headerBytes: number;
+  readonly connections: number;
+}
+
+/** For `createServer`, of http and https alike. */
+export function serverOptions({ headerBytes }: NodeLimits): ServerOptions {
+  return {
+    maxHeaderSize: headerBytes,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
+    insecureHTTPParser: false,
+    requireHostHeader: true,
+  };
+}
+
+/** The answers of a connection that are under way. */
+const underWay = new WeakMap<Duplex, Set<ServerResponse>>();
+
+/** After `createServer`, before `listen`. */
+export function guardServer(server: Server, { connections }: NodeLimits): void {
+  server.maxConnections = connections;
+  server.maxHeadersCount = MOST_HEADERS;
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // Amid other answers a refusal would be taken for one of them.
+    if (!socket.writable || (underWay.get(socket)?.size ?? 0) > 0) socket.destroy();
+    else socket.end(refusalText(error.code), () => socket.destroy());
+  });
+}
+
+/** The listener, for at most so many requests of one connection at once. */
+export function boundedListener(listener: RequestListener): RequestListener {
+  return (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const { socket } = incoming;
+    const answers = underWay.get(socket) ?? answersOf(socket);
+    if (answers.size >= MOST_PIPELINED + TURNED_AWAY) {
+      socket.destroy();
+      return;
+    }
+    answers.add(outgoing);
+    outgoing.once('close', () => answers.delete(outgoing));
+    if (answers.size <= MOST_PIPELINED) {
+      listener(incoming, outgoing);
+      return;
+    }
+    const text = problemText(429, 'RATE_LIMITED', `at most ${MOST_PIPELINED} requests of one connection at once`);
+    outgoing.writeHead(429, { ...problemHeaders(text), 'retry-after': '1', connection: 'close' });
+    outgoing.end(text);
+  };
+}
+
+/** Node tells only the answer whose turn it is that its client has gone: those behind it are told here, or would wait on. */
+function answersOf(socket: Duplex): Set<ServerResponse> {
+  const answers = new Set<ServerResponse>();
+  underWay.set(socket, answers);
+  socket.once('close', () => {
+    for (const outgoing of [...answers]) if (!outgoing.socket) outgoing.emit('close');
+  });
+  return answers;
+}
+
+function refusalText(code: string | undefined): string {
+  const [status, title, text] = refusalOf(code);
+  const body = problemText(status, 'INVALID_ARGUMENT', text);
+  const headers = Object.entries({ ...problemHeaders(body), connection: 'close' });
+  return `HTTP/1.1 ${status} ${title}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
+}
+
+function refusalOf(code: string | undefined): [number, string, string] {
+  if (code === 'HPE_HEADER_OVERFLOW') return [431, 'Request Header Fields Too Large', 'the headers are too large'];
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'Request Timeout', 'the request did not arrive in time'];
+  return [400, 'Bad Request', 'this is not a request of HTTP/1.1'];
+}
+
+function problemHeaders(body: string): Record<string, string> {
+  const length = String(Buffer.byteLength(body));
+  const own = { 'content-type': 'application/problem+json', 'content-length': length, 'cache-control': 'no-store' };
+  return { ...SECURITY_HEADERS, ...own };
+}
+
+function problemText(status: number, code: LeaseErrorCode, detail: string): string {
+  return JSON.stringify({ type: 'about:blank', title: detail, status, code, detail, retryable: status === 429 });
+}

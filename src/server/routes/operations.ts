@@ -1,0 +1,109 @@
+// Keeping watch over HTTP: events as they happen, metrics, alerts, the doctor. What each of them means is said where it is
+// made; here they get an address.
+import { z } from '@hono/zod-openapi';
+import { diagnose } from '../../doctor/diagnose.js';
+import { requireNames, requireWhole } from '../access/index.js';
+import { route, type Route } from '../route.js';
+import { cursorText, isoText, nameText } from '../schemas/common.js';
+
+const tag = 'operations';
+
+const events = route(
+  {
+    method: 'get',
+    path: '/v1/events',
+    operationId: 'followEvents',
+    tag,
+    summary: 'Events as they happen, as server-sent events; `Last-Event-ID` resumes',
+    role: 'read',
+    query: z.strictObject({
+      prefix: nameText.optional(),
+      type: z.string().max(64).optional(),
+      after: cursorText.optional(),
+    }),
+    answers: {
+      200: {
+        description: 'One event each, its id the position to resume at',
+        type: 'text/event-stream',
+        schema: z.string(),
+      },
+    },
+  },
+  ({ query, caller, request }, context) => context.events.open(request, caller, query),
+);
+
+const metrics = route(
+  {
+    method: 'get',
+    path: '/metrics',
+    operationId: 'readMetrics',
+    tag,
+    summary: 'Metrics in the text format of Prometheus',
+    role: 'read',
+    answers: { 200: { description: 'The metrics', type: 'text/plain', schema: z.string() } },
+  },
+  async (_, { observing }) =>
+    new Response(await observing.text(), { headers: { 'content-type': observing.contentType } }),
+);
+
+const alertSchema = z
+  .object({
+    alert: z.string(),
+    severity: z.string(),
+    state: z.string(),
+    since: isoText.optional(),
+    value: z.number(),
+    threshold: z.number(),
+    summary: z.string(),
+    runbook: z.string(),
+  })
+  .openapi('Alert');
+
+const alerts = route(
+  {
+    method: 'get',
+    path: '/v1/alerts',
+    operationId: 'listAlerts',
+    tag,
+    summary: 'Every alert and how it stands, the same on every server',
+    role: 'read',
+    answers: { 200: { description: 'The alerts', schema: z.object({ items: z.array(alertSchema) }) } },
+  },
+  async ({ request }, { observing }) => request.json({ items: await observing.alerts() }),
+);
+
+const diagnosisSchema = z
+  .looseObject({
+    verdict: z.enum(['wrong', 'warning', 'well']),
+    findings: z.array(
+      z.object({
+        check: z.string(),
+        severity: z.enum(['wrong', 'warning', 'note']),
+        what: z.string(),
+        evidence: z.array(z.string()),
+        next: z.string(),
+        runbook: z.string(),
+      }),
+    ),
+  })
+  .openapi('Diagnosis');
+
+const doctor = route(
+  {
+    method: 'get',
+    path: '/v1/doctor',
+    operationId: 'diagnose',
+    tag,
+    summary: 'What is wrong, how it shows, what to do',
+    role: 'read',
+    query: z.strictObject({ resource: nameText.optional() }),
+    answers: { 200: { description: 'The findings, the worst first', schema: diagnosisSchema } },
+  },
+  async ({ query: { resource }, caller, request, signal }, { store, clock }) => {
+    if (resource === undefined) requireWhole(caller);
+    else requireNames(caller, [resource]);
+    return request.json(await diagnose(store, { clock, resource, signal }));
+  },
+);
+
+export const operationRoutes: readonly Route[] = [events, metrics, alerts, doctor];

@@ -1,0 +1,83 @@
+// What the routes that look and govern take and answer: resources, history, settings, time, the wait graph, who asks.
+import { z } from '@hono/zod-openapi';
+import { DEFAULT_SETTINGS, SETTING_RULES } from '../../domain/settings.js';
+import { countText, cursorText, eventSchema, idText, isoText, nameText, ownerText, recordSchema } from './common.js';
+
+export const resourceQuery = z.strictObject({ name: nameText });
+export const resourceSchema = z
+  .object({
+    holders: z.array(recordSchema),
+    queue: z.array(recordSchema),
+    blockedMs: z.number(),
+    history: z.array(eventSchema),
+  })
+  .openapi('ResourceView');
+
+export const historyQuery = z.strictObject({
+  prefix: nameText.optional(),
+  resource: nameText.optional(),
+  owner: ownerText.optional(),
+  leaseId: idText.optional(),
+  type: z.string().max(64).optional(),
+  since: isoText.optional(),
+  until: isoText.optional(),
+  limit: countText.optional(),
+  cursor: cursorText.optional(),
+  format: z.enum(['json', 'csv']).optional(),
+});
+export const historyPage = z
+  .object({ items: z.array(eventSchema), cursor: z.string().optional() })
+  .openapi('HistoryPage');
+
+const setting = (value: unknown): z.ZodType => {
+  if (typeof value === 'boolean') return z.boolean();
+  return typeof value === 'number' ? z.number() : z.string().max(4_096);
+};
+const settings = Object.entries(DEFAULT_SETTINGS).map(([key, value]) => {
+  const { allowed } = SETTING_RULES[key as keyof typeof SETTING_RULES];
+  return [key, setting(value).openapi({ description: allowed, example: value })] as const;
+});
+export const settingsSchema = z.object(Object.fromEntries(settings)).openapi('Settings');
+/** Unknown keys are the store's to refuse: it says which are known. */
+export const settingsBody = z.record(z.string().max(128), z.unknown()).openapi('SettingsChanges', {
+  description: 'Settings by name; all of them are taken or none',
+});
+
+export const sweptSchema = z.object({ expired: z.int(), overrunMaxMs: z.number() }).openapi('Swept');
+export const timeSchema = z
+  .object({ storeNow: isoText, skewMs: z.number(), roundTripMs: z.number() })
+  .openapi('StoreTime');
+
+const waitedLease = z.object({ id: z.string(), owner: z.string(), resource: z.string() });
+export const waitGraphSchema = z
+  .object({
+    tickets: z.array(
+      z.object({
+        id: z.string(),
+        owner: z.string(),
+        resource: z.string(),
+        arrival: z.number(),
+        holding: z.array(z.string()),
+        waitsForLeases: z.array(waitedLease),
+        waitsForTickets: z.array(z.string()),
+        waitsForOneOf: z.object({ leases: z.array(waitedLease), tickets: z.array(z.string()) }).optional(),
+      }),
+    ),
+  })
+  .openapi('WaitGraph');
+
+export const whoamiSchema = z
+  .object({
+    name: z.string(),
+    role: z.enum(['read', 'write', 'admin']),
+    tokenId: z.string().optional(),
+    prefix: z.string().optional(),
+    owner: z.string().optional(),
+    namespace: z.string(),
+    store: z.string(),
+    version: z.string(),
+  })
+  .openapi('Whoami');
+
+export const healthSchema = z.object({ ok: z.boolean() }).openapi('Health');
+export const readySchema = z.object({ ready: z.boolean(), state: z.string() }).openapi('Readiness');

@@ -1,0 +1,77 @@
+// What a caller sees of the port's answers (W3): records with the metadata their takers gave, and for a caller that is bound to
+// a prefix nothing of what lies outside it. And failures of single items as they travel: a problem instead of an error.
+import type { LogRow } from '../../domain/events.js';
+import type { Lease } from '../../domain/lease.js';
+import type { LeaseError } from '../../domain/errors.js';
+import type { Failed } from '../../stores/store.js';
+import { mayRead, redactRefusal, visibleGraph, visibleLease, visibleLeases } from '../access/index.js';
+import type { Caller } from '../context.js';
+import { problemOf } from '../problem.js';
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** One result of a list. */
+export function visibleResult(caller: Caller, result: object): object {
+  const { outcome } = result as { outcome: string };
+  if (outcome === 'failed' && 'error' in result) return failedItem((result as Failed).error);
+  if ('lease' in result) {
+    const { lease } = result as { lease: Lease };
+    const seen = visibleLease(caller, lease);
+    return seen === lease ? result : { ...result, lease: seen };
+  }
+  if (!('refusal' in result)) return result;
+  const { refusal } = result as { refusal: Parameters<typeof redactRefusal<Lease, { holders: readonly Lease[] }>>[1] };
+  return { ...result, refusal: redactRefusal(caller, refusal) };
+}
+
+export function failedItem(error: LeaseError): object {
+  return { outcome: 'failed', problem: problemOf(error) };
+}
+
+/** The answer of a method that takes no list. */
+export function visibleAnswer(method: string, caller: Caller, answer: object): object {
+  const see = VISIBLE[method];
+  return see ? see(caller, answer as Facts) : answer;
+}
+
+const VISIBLE: Readonly<Record<string, (caller: Caller, answer: Facts) => object>> = {
+  get: (caller, answer) => {
+    const items = answer['items'] as readonly (Lease | undefined)[];
+    return { ...answer, items: items.map((lease) => (lease && visibleLease(caller, lease)) ?? null) };
+  },
+  list: (caller, answer) => ({ ...answer, items: visibleLeases(caller, answer['items'] as readonly Lease[]) }),
+  revoke: (caller, answer) => ({ ...answer, ended: visibleLeases(caller, answer['ended'] as readonly Lease[]) }),
+  show: (caller, answer) => ({
+    ...answer,
+    holders: visibleLeases(caller, answer['holders'] as readonly Lease[]),
+    queue: visibleLeases(caller, answer['queue'] as readonly Lease[]),
+    history: visibleRows(caller, answer['history'] as readonly LogRow[]),
+  }),
+  events: (caller, answer) =>
+    answer['outcome'] === 'rows'
+      ? { ...answer, rows: visibleRows(caller, answer['rows'] as readonly LogRow[]) }
+      : answer,
+  waitGraph: (caller, answer) => ({ ...answer, ...visibleGraph(caller, answer as never) }),
+  'sequences.streams': (caller, answer) => ({
+    ...answer,
+    streams: (answer['streams'] as readonly { name: string }[]).filter(({ name }) => mayRead(caller, name)),
+  }),
+  'sequences.manualItems': (caller, answer) => ({
+    ...answer,
+    items: (answer['items'] as readonly { stream: string }[]).filter(({ stream }) => mayRead(caller, stream)),
+  }),
+};
+
+/** Rows of the log; one that is partly outside keeps only the names inside, and of its facts only what names nobody. */
+function visibleRows(caller: Caller, rows: readonly LogRow[]): readonly LogRow[] {
+  if (caller.prefix === undefined) return rows;
+  return rows.flatMap((row): LogRow[] => {
+    const names = row.resources ?? (row.resource === undefined ? [] : [row.resource]);
+    const inside = names.filter((name) => mayRead(caller, name));
+    if (inside.length === 0) return [];
+    const { cycle: _cycle, parts: _parts, ...data } = row.data;
+    if (inside.length === names.length) return ['cycle' in row.data ? { ...row, data } : row];
+    const { resources: _all, ...rest } = row;
+    return [{ ...rest, resource: inside[0], ...(inside.length > 1 ? { resources: inside } : {}), data }];
+  });
+}

@@ -1,0 +1,66 @@
+// holdfast token (C10) as it is typed: made, listed and taken back in the store itself, without a server.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, describe, test } from 'vitest';
+import { commandSite } from '../support/command-site.js';
+
+const site = commandSite();
+const SECRET = /^hf_[0-9a-f]{16}_[A-Za-z0-9_-]{43}\n$/;
+
+describe('C10: token', () => {
+  test('C10, W3: create prints the secret once, alone; the store keeps its hash', async () => {
+    const made = await site.run('token', 'create', 'ops', '--role', 'admin');
+    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(SECRET) as string });
+    expect(made.err).toMatch(
+      /^holdfast: made token ops \([0-9a-f]{16}\) with the role admin; the secret is not shown again\n$/,
+    );
+    const secret = made.out.trim().split('_').slice(2).join('_');
+    const { out } = await site.run('token', 'ls');
+    expect(out).toMatch(
+      /^ID +NAME +ROLE +PREFIX +OWNER +EXPIRES +MADE BY\n[0-9a-f]{16} +ops +admin +- +- +- +tester\n$/,
+    );
+    expect(out).not.toContain(secret);
+    const kept = readdirSync(site.folder)
+      .filter((name) => name.startsWith('leases.db'))
+      .map((name) => readFileSync(join(site.folder, name), 'latin1'))
+      .join('');
+    expect(kept).toContain(createHash('sha256').update(secret).digest('hex'));
+    expect(kept).not.toContain(secret);
+  });
+
+  test('C10: bounds are kept and shown, as JSON too', async () => {
+    const flags = ['--role', 'write', '--prefix', 'ci/builds', '--bind-owner', 'ci-7', '--expires', '90d'];
+    const made = JSON.parse((await site.run('token', 'create', 'ci', ...flags, '--json')).out) as Record<
+      string,
+      string
+    >;
+    expect(made).toMatchObject({ name: 'ci', role: 'write', prefix: 'ci/builds', owner: 'ci-7', createdBy: 'tester' });
+    expect(Date.parse(made['expiresAt'] ?? '') - Date.parse(made['createdAt'] ?? '')).toBe(90 * 86_400_000);
+    const { secret: _, ...shown } = made;
+    expect(JSON.parse((await site.run('token', 'ls', '--json')).out)).toEqual({ items: [shown] });
+  });
+
+  test('C10: revoke takes an id or a name, and one that is not there is said so', async () => {
+    const id = (await site.run('token', 'create', 'a', '--role', 'read')).out.split('_')[1] ?? '';
+    await site.run('token', 'create', 'b', '--role', 'read');
+    expect(await site.run('token', 'revoke', id)).toEqual({ code: 0, out: `revoked a (${id})\n`, err: '' });
+    expect((await site.run('token', 'revoke', 'b')).out).toMatch(/^revoked b /);
+    expect(await site.run('token', 'revoke', 'b')).toMatchObject({ code: 64, out: '' });
+    expect((await site.run('token', 'ls')).err).toContain('there is no token');
+    // A name is free again when its token is gone.
+    expect((await site.run('token', 'create', 'b', '--role', 'read')).code).toBe(0);
+    expect((await site.run('token', 'create', 'b', '--role', 'read')).err).toContain('a token of this name stands');
+  });
+
+  test('C10: what makes no sense is refused before anything is made; looking makes no store', async () => {
+    expect((await site.run('token', 'ls')).code).toBe(69);
+    expect((await site.run('token', 'create', 'x')).code).toBe(64);
+    expect((await site.run('token', 'create', 'x', '--role', 'root')).code).toBe(64);
+    expect((await site.run('token', 'create', 'x', '--role', 'read', '--prefix', '/x')).code).toBe(64);
+    expect((await site.run('token', 'create', 'x', '--role', 'read', '--expires', 'soon')).code).toBe(64);
+    expect((await site.run('token', 'create', '', '--role', 'read')).code).toBe(64);
+    expect((await site.run('token', 'create', 'n'.repeat(101), '--role', 'read')).code).toBe(64);
+    expect((await site.run('token', 'ls')).err).toContain('there is no token');
+  });
+});

@@ -1,0 +1,140 @@
+// The routes of the store port (W2, W5) as a client that is not ours meets them: strict shapes, items that fail alone, what is
+// bounded, what is nobody's; and TLS with an authority of one's own.
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { connect } from '../../src/index.js';
+import { ServeSite } from '../support/serve-site.js';
+import { makeCertificate } from '../support/servers/tls-certificate.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const site = new ServeSite();
+const id = (n: number): string => `an-id-of-a-lease-${n}`;
+const authority = (n: number) => ({ id: id(n), epoch: 1, requestId: `r${n}` });
+
+describe('W2: calls', () => {
+  test('GET /v1/store says which language is spoken, and what stands behind', async () => {
+    const server = await site.serve();
+    const { status, headers, body } = await site.ask(server, 'GET /v1/store');
+    expect([status, headers.get('holdfast-protocol')]).toEqual([200, '1']);
+    expect(body).toMatchObject({ protocol: 1, kind: 'sqlite', namespace: 'default', sequences: true });
+  });
+
+  test('S21: a bad item fails alone, with the field it is about', async () => {
+    const server = await site.serve();
+    const good = { ...authority(1), why: 'released' };
+    const items = [good, { ...good, extra: 1 }, { ...good, why: 'because' }, null, { ...good, epoch: '1' }];
+    const { status, body } = await site.ask(server, 'POST /v1/store/end', { body: { args: [items] } });
+    expect(status).toBe(200);
+    expect(body['results']).toMatchObject([
+      { outcome: 'noted' },
+      { outcome: 'failed', problem: { code: 'INVALID_ARGUMENT', detail: expect.stringMatching(/extra/) as string } },
+      { outcome: 'failed', problem: { code: 'INVALID_ARGUMENT', detail: expect.stringMatching(/^why in /) as string } },
+      { outcome: 'failed', problem: { code: 'INVALID_ARGUMENT' } },
+      {
+        outcome: 'failed',
+        problem: { code: 'INVALID_ARGUMENT', detail: expect.stringMatching(/^epoch in /) as string },
+      },
+    ]);
+  });
+
+  test('a batch answers each call for itself', async () => {
+    const server = await site.serve();
+    const calls = [
+      { method: 'time', args: [] },
+      { method: 'backup', args: ['/tmp/x'] },
+      { method: 'time', namespace: 'no spaces', args: [] },
+      { method: 'show', args: ['a'] },
+      { method: 'time', namespace: 'other', args: [] },
+    ];
+    const { status, body } = await site.ask(server, 'POST /v1/batch', { body: { calls } });
+    expect(status).toBe(200);
+    const problem = { problem: { code: 'INVALID_ARGUMENT', retryable: false } };
+    const answer = { answer: { now: expect.any(Number) as number } };
+    expect(body['answers']).toMatchObject([answer, problem, problem, problem, answer]);
+  });
+
+  const time = { method: 'time', args: [] };
+  const bad: Readonly<Record<string, [string, unknown]>> = {
+    'a method there is not': ['POST /v1/store/nothing', { args: [] }],
+    'an argument too many': ['POST /v1/store/time', { args: [1] }],
+    'a field too many': ['POST /v1/store/time', { args: [], more: 1 }],
+    'an object instead of a list': ['POST /v1/store/acquire', { args: [{}] }],
+    'a list of 257': [
+      'POST /v1/store/end',
+      { args: [Array.from({ length: 257 }, (_, i) => ({ ...authority(i), why: 'released' }))] },
+    ],
+    'an empty batch': ['POST /v1/batch', { calls: [] }],
+    'a batch of 65': ['POST /v1/batch', { calls: Array.from({ length: 65 }, () => time) }],
+    'hints for nobody': ['GET /v1/store/hints', undefined],
+    'hints of a namespace that is none': ['GET /v1/store/hints?wake=a,,b', undefined],
+    'hints of another kind': ['GET /v1/store/hints?other=a', undefined],
+  };
+  test.each(Object.entries(bad))('W5: %s is refused, and the server goes on', async (_what, [path, body]) => {
+    const server = await site.serve();
+    expect((await site.ask(server, path, { body })).status).toBe(400);
+    expect((await site.ask(server, 'POST /v1/batch', { body: { calls: [time] } })).status).toBe(200);
+  });
+});
+
+describe("W3: what is nobody else's", () => {
+  test('the namespace of the tokens is closed to everybody, that of the services to all but whole admins', async () => {
+    const server = await site.serve();
+    const admin = await site.token(server, { name: 'root', role: 'admin' });
+    const write = await site.token(server, { name: 'ci', role: 'write' }, admin);
+    const time = (token: string, namespace: string) =>
+      site.ask(server, 'POST /v1/store/time', { token, body: { namespace, args: [] } }).then(({ status }) => status);
+    expect(await time(admin, '_holdfast-server')).toBe(403);
+    expect(await time(admin, '_holdfast')).toBe(200);
+    expect(await time(write, '_holdfast')).toBe(403);
+    expect(await time(write, 'default')).toBe(200);
+  });
+
+  test('a read token looks, and neither takes, sweeps nor seals', async () => {
+    const server = await site.serve();
+    const admin = await site.token(server, { name: 'root', role: 'admin' });
+    const token = await site.token(server, { name: 'eyes', role: 'read' }, admin);
+    const call = (method: string, ...args: unknown[]) =>
+      site.ask(server, `POST /v1/store/${method}`, { token, body: { args } }).then(({ status }) => status);
+    const read = { stream: 's', from: 1, limit: 1, watch: false };
+    expect(await call('list', { limit: 1 })).toBe(200);
+    expect(await call('sequences.read', { ...read, seal: false })).toBe(200);
+    expect(await call('sequences.read', { ...read, seal: true })).toBe(403);
+    expect(await call('acquire', [])).toBe(403);
+    expect(await call('sweep', { limit: 1 })).toBe(403);
+  });
+
+  test('N3, V1: what blocks a stream is recovered by the server for a client that may not', async () => {
+    const server = await site.serve();
+    const admin = await site.token(server, { name: 'root', role: 'admin' });
+    const token = await site.token(server, { name: 'ci', role: 'write' }, admin);
+    const leases = await connect(server.url, { token, services: 'off' });
+    const stream = leases.sequence('orders');
+    await stream.lease({ operationId: 'left', kind: 'k', ttl: 300 });
+    const done = await stream.lease({ operationId: 'done', kind: 'k', ttl: 20_000 });
+    await done.commit({ fine: true });
+    await stream.waitFor(done.number, { timeout: 15_000 });
+    await leases.shutdown();
+  });
+});
+
+describe('W2, W5: TLS', () => {
+  test('a server whose authority is named is trusted, another is not', async () => {
+    const folder = temporaryFolder();
+    const { authority: ca, certificate: cert, key } = makeCertificate(folder.path, ['IP:127.0.0.1']);
+    const server = await site.serve({ tls: { cert, key } });
+    const untrusted = { code: 'STORE_UNAVAILABLE', retryable: false };
+    await expect(connect(server.url)).rejects.toMatchObject({
+      ...untrusted,
+      message: expect.stringMatching(/certificate is not trusted.*tlsCa=/) as string,
+    });
+    await expect(connect(server.url.replace('https', 'http'))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    const leases = await connect(`${server.url}?tlsCa=${ca}`, { services: 'off' });
+    const lease = await leases.acquire('job');
+    const waiting = leases.acquire('job', { wait: 10_000, owner: 'second' });
+    while ((await leases.show('job')).queue.length === 0) await delay(5);
+    await lease.release();
+    await (await waiting).release();
+    await leases.shutdown();
+    folder.remove();
+  });
+});

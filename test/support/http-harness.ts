@@ -1,0 +1,94 @@
+// The HTTP store for the conformance suite: real sockets to a server in this process, which stands on a store whose clock is a
+// fake one. Only the routes of the store are served; the clocks of server and client are real.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { createAdaptorServer } from '@hono/node-server';
+import type { Clock } from '../../src/domain/clock.js';
+import { LeaseError } from '../../src/domain/errors.js';
+import { silentLogger } from '../../src/observe/logger.js';
+import { TokenAccess } from '../../src/server/access/index.js';
+import { DEFAULT_LIMITS, type ServerContext, type ServerEnv } from '../../src/server/context.js';
+import { door } from '../../src/server/door/index.js';
+import { internalProblem, problemResponse } from '../../src/server/problem.js';
+import { mount } from '../../src/server/route.js';
+import { storeRoutes } from '../../src/server/store/routes.js';
+import { openHttp } from '../../src/stores/http/index.js';
+import type { Store } from '../../src/stores/store.js';
+import { systemClock } from '../../src/system-clock.js';
+import type { Opened, StoreHarness } from '../../src/testing/store-conformance/index.js';
+
+const clock: Clock = systemClock();
+
+export interface StoreServer {
+  readonly port: number;
+  readonly access: TokenAccess;
+  close(): Promise<void>;
+}
+
+/** The suite asks faster, and lets more wait, than one client in production may. */
+const LIMITS = { ...DEFAULT_LIMITS, ratePerSecond: 1_000_000, rateBurst: 1_000_000, waitsPerToken: 100_000 };
+
+export async function serveStore(store: Store): Promise<StoreServer> {
+  const access = new TokenAccess({ store, clock, logger: silentLogger });
+  await access.start();
+  const draining = new AbortController();
+  const isDraining = (): boolean => draining.signal.aborted;
+  const parts = { store, clock, access, logger: silentLogger, limits: LIMITS, version: '0.0.0', isDraining };
+  const context = { ...parts, draining: draining.signal } as unknown as ServerContext;
+  const app = new OpenAPIHono<ServerEnv>();
+  app.onError((error) => (error instanceof LeaseError ? problemResponse(error) : internalProblem()));
+  app.use(door(context));
+  mount(app, storeRoutes(context), context);
+  const server = createAdaptorServer({ fetch: app.fetch });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    access,
+    async close() {
+      draining.abort();
+      access.stop();
+      const closed = once(server, 'close');
+      server.close();
+      (server as unknown as { closeAllConnections(): void }).closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** `behind` opens what the server stands on. */
+export function httpHarness(name: string, behind: StoreHarness): StoreHarness {
+  const open = async (opening: () => Promise<Opened>): Promise<Opened> => {
+    const inner = await opening();
+    const server = await serveStore(inner.store);
+    const opened: Store[] = [];
+    const connect = async (): Promise<Store> => {
+      const store = await openHttp(`http://127.0.0.1:${server.port}`, { clock });
+      opened.push(store);
+      return store;
+    };
+    return {
+      ...inner,
+      store: await connect(),
+      another: connect,
+      // The store's hints go by the fake clock, their way here takes real time.
+      letHintsArrive: async () => {
+        await inner.passTime(20);
+        await pause(2);
+      },
+      async close() {
+        for (const store of opened) await store.close();
+        await server.close();
+        await inner.close();
+      },
+    };
+  };
+  return {
+    ...behind,
+    name,
+    open: () => open(() => behind.open()),
+    ...(behind.openNearLimit ? { openNearLimit: () => open(behind.openNearLimit!) } : {}),
+  };
+}
