@@ -1,4 +1,4 @@
-// make bench (ONLY=sqlite, postgres, redis, manager or command): runs the benchmarks, prints a table and writes
+// make bench (ONLY=sqlite, postgres, redis, sequence, manager or command): runs the benchmarks, prints a table and writes
 // bench/results.json.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
@@ -8,12 +8,14 @@ import { benchManager } from './manager.mjs';
 import { table } from './measure.mjs';
 import { benchPostgres } from './postgres.mjs';
 import { benchRedis } from './redis.mjs';
+import { benchSequence } from './sequence.mjs';
 import { benchSqlite } from './sqlite.mjs';
 
 const BENCHES = {
   sqlite: benchSqlite,
   postgres: benchPostgres,
   redis: benchRedis,
+  sequence: benchSequence,
   manager: benchManager,
   command: benchCommand,
 };
