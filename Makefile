@@ -11,7 +11,7 @@ READY := node_modules/.ready-$(ABI)
 TIMED = trap 'printf "%-14s %4ss\n" "make $@" "$$SECONDS"' EXIT;
 BIN := node_modules/.bin
 
-.PHONY: help setup check types lint format-check unused tidy build package test unit conformance simulate run demo demo-sequence bench format clean
+.PHONY: help setup check types lint format-check unused tidy build package test unit conformance simulate mutants run demo demo-sequence bench format clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ conformance: build ## build, then the tests that span parts: stores, faults, doc
 simulate: $(READY) ## the code that ships in 2,000 virtual worlds (SEED=n tells one story, SEEDS=k, FIRST=n)
 	@$(TIMED) $(BIN)/vitest run --project conformance test/simulation/simulation.test.ts
 
+mutants: $(READY) ## break the code that ships in thirty ways, each of which a test must notice (MUTANTS=part of a name)
+	@$(TIMED) env MUTANTS="$(or $(MUTANTS),all)" $(BIN)/vitest run --project conformance test/mutants
+
 run: build ## serve leases over HTTP from this user's store, and print the address
 	@$(TIMED) node dist/cli/main.js serve
 
@@ -66,7 +69,7 @@ demo: build ## the takeover: two processes, the holder killed, the other goes on
 demo-sequence: build ## writers and readers of one stream, some killed: the replays are the same
 	@$(TIMED) node examples/demo-sequence.mjs
 
-bench: build ## measure against bare baselines (ONLY=sqlite, postgres, redis, manager or command)
+bench: build ## measure against bare baselines (ONLY=sqlite, postgres, redis, sequence, manager, command or server)
 	@$(TIMED) node bench/run.mjs
 
 format: $(READY) ## put the layout right

@@ -1,5 +1,5 @@
-// make bench (ONLY=sqlite, postgres, redis, manager, command or server): runs the benchmarks, prints a table and writes
-// bench/results.json.
+// make bench (ONLY=sqlite, postgres, redis, sequence, manager, command or server): runs the benchmarks, prints a table and
+// writes bench/results.json.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { benchManager } from './manager.mjs';
 import { table } from './measure.mjs';
 import { benchPostgres } from './postgres.mjs';
 import { benchRedis } from './redis.mjs';
+import { benchSequence } from './sequence.mjs';
 import { benchServer } from './server.mjs';
 import { benchSqlite } from './sqlite.mjs';
 
@@ -15,6 +16,7 @@ const BENCHES = {
   sqlite: benchSqlite,
   postgres: benchPostgres,
   redis: benchRedis,
+  sequence: benchSequence,
   manager: benchManager,
   command: benchCommand,
   server: benchServer,

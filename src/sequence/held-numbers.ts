@@ -127,8 +127,11 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     const { link } = this.#shared;
     if (options.ordered) await waitFor(this.#shared, this.#terms.stream, this.number, { signal: this.signal });
     const request = { ...this.#named, epoch: this.epoch, operations };
-    const ask = options.tx === undefined ? () => link.commit(request) : () => this.#commitIn(options.tx, request);
-    const { result } = await this.#untilStored(ask, operations);
+    // In the caller's transaction it is asked once and never spooled: what failed there is rolled back with all the rest.
+    const { result } =
+      options.tx === undefined
+        ? await this.#untilStored(() => link.commit(request), operations)
+        : await this.#commitIn(options.tx, request);
     if (result.outcome === 'committed') {
       this.#settle();
       return { number: result.first, repeated: result.repeated };
@@ -193,7 +196,8 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     );
     try {
       const answer = await link.untilAnswered(this.#deadline, ask);
-      if (isKept) await this.#keeper?.drop(this.#terms.stream, this.operationId);
+      // What cannot be ticked off is stored again later, which changes nothing: no reason to fail a commit that was made.
+      if (isKept) await this.#keeper?.drop(this.#terms.stream, this.operationId).catch(() => undefined);
       return answer;
     } catch (error) {
       this.#lose(this.#overdue());

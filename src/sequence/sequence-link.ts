@@ -96,7 +96,7 @@ export class SequenceLink {
 
   async #timed<T extends Reply>(what: string, act: (store: SequenceStore) => Promise<T>): Promise<T> {
     const { store } = this;
-    this.#ready ??= store.ready({ acceptLoss: this.acceptsLoss });
+    this.#ready ??= this.#within('sequence.ready', store.ready({ acceptLoss: this.acceptsLoss }));
     try {
       await this.#ready;
     } catch (error) {

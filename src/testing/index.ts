@@ -22,7 +22,13 @@ export {
   readWholeStream,
   sequenceConcurrent,
   sequenceWorkload,
+  type SequenceClients,
   type SequenceConcurrentOptions,
   type SequenceWorkloadOptions,
 } from './store-conformance/sequence/concurrent.js';
+export {
+  checkSequenceHistory,
+  type SequenceHistory,
+  type SequenceRecord,
+} from './store-conformance/sequence/history.js';
 export { sequencePrograms, type SequenceProgramOptions } from './store-conformance/sequence/programs.js';

@@ -81,6 +81,18 @@ describe.skipIf(isSkipped('postgres'))('docs/stores/postgres.md', () => {
   });
 });
 
+/** Leasing, committing, giving up, reading, trimming and looking. */
+async function aStream(url: string): Promise<void> {
+  const leases = await connect(url, { services: 'off' });
+  const stream = leases.sequence('orders', { durability: 'accept-loss' });
+  await (await stream.lease({ operationId: 'a', kind: 'k' })).commit({ total: 1 });
+  await (await stream.lease({ operationId: 'b', kind: 'k' })).release('no stock');
+  expect((await stream.read(1, 10)).map(({ state }) => state)).toEqual(['committed', 'gap']);
+  await stream.trim(2);
+  expect((await leases.streams()).items).toMatchObject([{ name: 'orders', watermark: 2 }]);
+  await leases.shutdown();
+}
+
 describe.skipIf(isSkipped('redis'))('docs/stores/redis.md', () => {
   test('the ACL it lists is enough, and opens nothing else', async () => {
     const server = await startRedis();
@@ -90,6 +102,7 @@ describe.skipIf(isSkipped('redis'))('docs/stores/redis.md', () => {
       await admin.call(command, ...args);
       const url = server.url.replace('//', '//app:secret@');
       await everything(url, {});
+      await aStream(url);
       const user = new Redis(url);
       await expect(user.get('other')).rejects.toThrow(/NOPERM/);
       user.disconnect();

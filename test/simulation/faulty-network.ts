@@ -4,6 +4,7 @@
 // What is told to the process goes through `deliver`: a paused process hears nothing, a dead one never again. When the world
 // has healed the same way is quick and sure.
 import { LeaseError } from '../../src/domain/errors.js';
+import type { SequenceStore } from '../../src/stores/sequence-store.js';
 import type * as port from '../../src/stores/store.js';
 import { CALM, LONGEST_FREEZE_MS, type NetworkTraits } from './profile.js';
 import type { SimulatedProcess } from './simulated-process.js';
@@ -20,7 +21,7 @@ interface Fate {
   readonly failsAfter: boolean;
 }
 
-export type Call = keyof port.Store;
+export type Call = keyof port.Store | `sequence.${keyof SequenceStore}`;
 /** Changes what a call answers: for tests that break something on purpose. */
 export type Tamper = (call: Call, asked: readonly unknown[], answer: unknown, tookMs: number) => unknown;
 

@@ -9,6 +9,7 @@ import type {
   RenewRequest,
   RevokeOrder,
 } from '../../src/domain/requests.js';
+import type { SequenceListener, SequenceStore } from '../../src/stores/sequence-store.js';
 import type * as port from '../../src/stores/store.js';
 import type { Call, FaultyNetwork } from './faulty-network.js';
 import type { SimulatedProcess } from './simulated-process.js';
@@ -22,16 +23,42 @@ export class ProcessStore implements port.Store {
   readonly #listeners = new Set<() => void>();
   #isClosed = false;
 
-  constructor(store: port.Store, network: FaultyNetwork, process: SimulatedProcess) {
+  /** Streams, in the worlds that have them. */
+  readonly sequences?: SequenceStore;
+
+  constructor(store: port.Store, network: FaultyNetwork, process: SimulatedProcess, hasSequences = false) {
     this.kind = store.kind;
     this.namespace = store.namespace;
     this.#store = store;
     this.#network = network;
     this.#process = process;
+    if (hasSequences && store.sequences) this.sequences = this.#sequencesOf(store.sequences);
   }
 
   within(namespace: string): port.Store {
-    return new ProcessStore(this.#store.within(namespace), this.#network, this.#process);
+    const hasSequences = this.sequences !== undefined;
+    return new ProcessStore(this.#store.within(namespace), this.#network, this.#process, hasSequences);
+  }
+
+  /** Every method on its way through the network; hints like wake-ups. */
+  #sequencesOf(inner: SequenceStore): SequenceStore {
+    const subscribe = (listener: SequenceListener): (() => void) =>
+      inner.subscribe({
+        settled: (streams) => {
+          if (!this.#isClosed) this.#network.hint(this.#process, () => listener.settled(streams));
+        },
+      });
+    return new Proxy(inner, {
+      get: (target, key: keyof SequenceStore) => {
+        if (key === 'subscribe') return subscribe;
+        const methods = target as unknown as Record<string, ((asked: unknown) => Promise<unknown>) | undefined>;
+        if (methods[key] === undefined) return undefined;
+        return (asked: unknown) => {
+          const items: readonly unknown[] = Array.isArray(asked) ? asked : [asked];
+          return this.#call(`sequence.${key}`, items, async () => methods[key]?.(asked));
+        };
+      },
+    });
   }
 
   acquire = (requests: readonly AcquireRequest[]) =>

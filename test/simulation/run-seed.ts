@@ -1,5 +1,7 @@
 // Runs one seed and says what was wrong, with the story that led there. An error nobody handled is a finding too (S12).
+import { SequenceSimulation, type SequenceSabotage } from './sequence-simulation.js';
 import { Simulation, type Sabotage } from './simulation.js';
+import type { World } from './world.js';
 
 export interface Finding {
   readonly seed: number;
@@ -15,9 +17,24 @@ export interface SeedResult {
   readonly story: () => string;
 }
 
-export async function runSeed(seed: number, sabotage: Sabotage = {}, keepsAll = false): Promise<SeedResult> {
+export function runSeed(seed: number, sabotage: Sabotage = {}, keepsAll = false): Promise<SeedResult> {
   const simulation = new Simulation(seed, sabotage);
-  const { world, ledger } = simulation;
+  return watched(seed, simulation, keepsAll, () => simulation.ledger.granted);
+}
+
+/** A world with a stream. What counts is how many commits were answered. */
+export function runSequenceSeed(seed: number, sabotage: SequenceSabotage = {}, keepsAll = false): Promise<SeedResult> {
+  const simulation = new SequenceSimulation(seed, sabotage);
+  return watched(seed, simulation, keepsAll, () => simulation.ledger.stored.length);
+}
+
+async function watched(
+  seed: number,
+  simulation: { readonly world: World; run(): Promise<void> },
+  keepsAll: boolean,
+  grants: () => number,
+): Promise<SeedResult> {
+  const { world } = simulation;
   world.keepsAll = keepsAll;
   const unhandled = (reason: unknown): void => world.fail(new Error(`S12: nobody handled ${text(reason)}`));
   process.on('unhandledRejection', unhandled);
@@ -31,7 +48,7 @@ export async function runSeed(seed: number, sabotage: Sabotage = {}, keepsAll = 
   }
 
   function result(): SeedResult {
-    return { events: world.count, grants: ledger.granted, story: () => world.story(Infinity) };
+    return { events: world.count, grants: grants(), story: () => world.story(Infinity) };
   }
 }
 

@@ -25,6 +25,8 @@ export class SimulatedProcess {
   state: ProcessState = 'running';
   /** Its actors have come to the end of their programs. */
   isIdle = false;
+  /** It was asked to shut down. */
+  isEnding = false;
   /** True time since which it has run without a stop. */
   runningSince = 0;
   /** Overdue events that have not run yet. */

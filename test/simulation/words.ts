@@ -5,6 +5,9 @@ interface Asked {
   readonly epoch?: number;
   readonly kind?: string;
   readonly why?: string;
+  readonly operationId?: string;
+  readonly number?: number;
+  readonly from?: number;
 }
 interface Told {
   readonly outcome: string;
@@ -19,8 +22,8 @@ export function callText(name: string, asked: readonly unknown[]): string {
 
 function itemText(asked: unknown): string {
   if (typeof asked === 'string') return asked.slice(-5);
-  const { id, epoch, kind, why } = asked as Asked;
-  return joined(kind, why, id?.slice(-5), epoch === undefined ? undefined : `#${epoch}`);
+  const { id, epoch, kind, why, operationId, number, from } = asked as Asked;
+  return joined(kind, why, operationId, number, from, id?.slice(-5), epoch === undefined ? undefined : `#${epoch}`);
 }
 
 export function answerText(answer: unknown): string {

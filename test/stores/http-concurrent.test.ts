@@ -21,10 +21,10 @@ async function startServer(file: string): Promise<{ server: Child; port: number 
   return { server, port: Number(line.slice('listening '.length)) };
 }
 
-function clientsOf(program: string, count: number, port: number, durationMs: number): Child[] {
+function clientsOf(program: string, count: number, port: number, durationMs: number, ...more: string[]): Child[] {
   const url = `http://127.0.0.1:${port}`;
   return Array.from({ length: count }, (_, i) =>
-    startChild(program, url, `process-${i}`, String(seed + i), String(durationMs)),
+    startChild(program, url, `process-${i}`, String(seed + i), String(durationMs), ...more),
   );
 }
 
@@ -66,7 +66,7 @@ test(`W2, N1, N2, N3, N4, N6, V1: streams of 3 processes over one server, one ki
   try {
     const file = join(folder.path, 'leases.db');
     const { server, port } = await startServer(file);
-    const clients = clientsOf('sequence-workload-child.mjs', 3, port, 10_000);
+    const clients = clientsOf('sequence-workload-child.mjs', 3, port, 10_000, '3', '1', '1');
     await clients[0]!.line('record {"what":"stored"');
     clients[0]!.process.kill('SIGKILL');
     expect(await Promise.all(clients.map((child) => child.ended))).toEqual(['SIGKILL', 0, 0]);

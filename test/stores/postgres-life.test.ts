@@ -273,6 +273,18 @@ describe.skipIf(isSkipped('postgres'))('one server for the rest', () => {
     expect(fresh.epoch).toBeGreaterThan(0);
     const ended = await store.end([{ id: lease.id, epoch: lease.epoch, requestId: 'r', why: 'released' }]);
     expect(ended.results[0]?.outcome).toBe('released');
+    const held = { stream: 's', operationId: 'op' };
+    const numbers = { ...held, kind: 'k', ttlMs: 60_000, count: 1, owner: 'o' };
+    const [leased] = (await store.sequences!.lease([numbers])).results;
+    if (leased?.outcome !== 'leased') throw new Error(`expected leased, got ${JSON.stringify(leased)}`);
+    const tx = new pg.Client(url);
+    await tx.connect();
+    await tx.query('BEGIN');
+    await store.sequences!.commitIn!(tx, { ...held, epoch: leased.epoch, operations: [1] });
+    await tx.query('COMMIT');
+    await tx.end();
+    const page = await store.sequences!.read({ stream: 's', from: 1, limit: 1, seal: true, watch: true });
+    expect(page.items).toHaveLength(1);
     await store.close();
   });
 

@@ -5,10 +5,13 @@ import { setImmediate as immediately } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadIoRedis } from '../../src/stores/redis/clients/own-client.js';
 import { OwnConnections } from '../../src/stores/redis/connections.js';
+import { openRedis } from '../../src/stores/redis/index.js';
+import { keysOf } from '../../src/stores/redis/keys.js';
 import type { RedisLink, Script } from '../../src/stores/redis/link.js';
 import { Link, openLink } from '../../src/stores/redis/open-link.js';
 import { parseRedisUrl } from '../../src/stores/redis/redis-url.js';
 import { systemClock } from '../../src/system-clock.js';
+import { commit, lease, peek } from '../support/redis-streams.js';
 import { CLUSTER_CLIENTS, SINGLE_CLIENTS, type GivenClient } from '../support/redis-clients.js';
 import { startRedisCluster, type RedisCluster } from '../support/servers/redis-cluster.js';
 import { isSkipped } from '../support/servers/server-process.js';
@@ -96,6 +99,34 @@ describe.skipIf(isSkipped('redis'))('the link to a Redis cluster', () => {
       await running;
       expect(await link.command(`${tag}:a`, ['MGET', `${tag}:a`, `${tag}:b`])).toEqual([String(runs), String(runs)]);
     });
+  });
+
+  test('N1, N2: a stream goes on while its slot moves, key by key: every number once, none left out', async () => {
+    const namespace = 'moving';
+    const store = await openRedis(cluster.url, { clock, namespace });
+    const slot = await cluster.slotOf(keysOf(namespace)[0] ?? '');
+    const from = await cluster.ownerOf(slot);
+    const [moving, numbers] = [new AbortController(), [] as number[]];
+    const storeNext = async (): Promise<void> => {
+      const held = await lease(store, `op-${numbers.length}`);
+      await commit(store, held, numbers.length);
+      numbers.push(held.first);
+    };
+    await storeNext();
+    const running = (async () => {
+      while (!moving.signal.aborted) await storeNext();
+    })();
+    for (const to of [(from + 1) % 3, from]) {
+      const before = numbers.length;
+      await cluster.moveSlot(slot, to);
+      await expect.poll(() => numbers.length).toBeGreaterThan(before + 1);
+    }
+    moving.abort();
+    await running;
+    expect(numbers).toEqual(numbers.map((_, i) => i + 1));
+    const stored = (await peek(store)).map(([, , operation]) => operation);
+    expect(stored).toEqual(numbers.map((_, i) => i).slice(0, 1_000));
+    await store.close();
   });
 
   test('a client for one server is refused at a cluster, with what to hand in', async () => {

@@ -5,7 +5,7 @@ import { redisHarness } from '../support/redis-harness.js';
 import { isSkipped } from '../support/servers/server-process.js';
 
 describe.skipIf(isSkipped('redis'))('a real Redis', () => {
-  const harness = redisHarness();
+  const harness = redisHarness({ durable: true });
   beforeAll(harness.start);
   afterAll(harness.stop);
 

@@ -81,6 +81,44 @@ test('S2, S13: a restart of the machine begins a new incarnation; no epoch repea
   await after.close();
 });
 
+test('S13, V1: numbers and claims of the old boot end with it, and anybody may recover them at once', async () => {
+  const clock = new FakeClock();
+  const store = await open(clock);
+  const ask = { stream: 's', kind: 'k', ttlMs: 600_000, count: 1, owner: 'o' };
+  const leaseOf = async (operationId: string, ttlMs: number): Promise<{ first: number; epoch: number }> => {
+    const [leased] = (await store.sequences.lease([{ ...ask, operationId, ttlMs }])).results;
+    if (leased?.outcome !== 'leased') throw new Error(`${operationId} is ${leased?.outcome ?? 'not answered'}`);
+    return leased;
+  };
+  await leaseOf('claimed', 1_000);
+  const held = await leaseOf('held', 600_000);
+  await clock.advance(1_000);
+  const claim = { stream: 's', limit: 10, owner: 'recoverer', ttlMs: 300_000, gapsToo: false };
+  const { claimed: before } = await store.sequences.claim(claim);
+  expect(before.map(({ operationId }) => operationId)).toEqual(['claimed']);
+  await clock.advance(5_000);
+  const renew = { stream: 's', operationId: 'held', epoch: held.epoch };
+  await store.sequences.progress([{ ...renew, progress: { what: 'renew', ttlMs: 600_000 } }]);
+  const { now: last } = await store.time();
+  await store.close();
+
+  clock.reboot('another-boot', 50);
+  clock.stepWall(-86_400_000);
+  const after = await open(clock);
+  expect((await after.time()).now).toBeGreaterThan(last);
+  const commit = { stream: 's', operationId: 'held', epoch: held.epoch, operations: ['late'] };
+  expect((await after.sequences.commit([commit])).results).toMatchObject([{ outcome: 'notHeld', state: 'expired' }]);
+  const { claimed } = await after.sequences.claim(claim);
+  expect(claimed.map(({ operationId }) => operationId)).toEqual(['claimed', 'held']);
+  expect(claimed[0]?.claimEpoch).toBeGreaterThan(before[0]?.claimEpoch ?? 0);
+  const settle = { stream: 's', operationId: 'claimed', settlement: { to: 'gap', reason: 'over' } } as const;
+  const late = { ...settle, claimEpoch: before[0]?.claimEpoch ?? 0 };
+  expect((await after.sequences.settle([late])).results).toMatchObject([{ outcome: 'notHeld' }]);
+  const settled = claimed.map(({ operationId, claimEpoch }) => ({ ...settle, operationId, claimEpoch }));
+  expect((await after.sequences.settle(settled)).results).toMatchObject([{ state: 'gap' }, { state: 'gap' }]);
+  await after.close();
+});
+
 test('S13: another identity may not re-anchor while somebody has the file open', async () => {
   const here = new FakeClock();
   const store = await open(here);

@@ -11,9 +11,19 @@ import { startPostgres, type PostgresServer } from './servers/postgres-server.js
 /** Tests wait for nobody's disk; what survives a crash is tested elsewhere. */
 const QUICK = { fsync: 'off', full_page_writes: 'off', autovacuum_naptime: '5s' };
 const NEAR_LIMIT = Number.MAX_SAFE_INTEGER - 900;
-const EMPTY = ['lease', 'lease_part', 'log', 'log_name', 'life', 'namespace']
-  .map((table) => `DELETE FROM {s}.${table}`)
-  .join(';');
+const TABLES = [
+  'lease',
+  'lease_part',
+  'log',
+  'log_name',
+  'life',
+  'namespace',
+  'stream',
+  'stream_next',
+  'span',
+  'reader',
+];
+const EMPTY = TABLES.map((table) => `DELETE FROM {s}.${table}`).join(';');
 
 export class PostgresSite {
   readonly server: PostgresServer;
@@ -80,6 +90,7 @@ export class PostgresSite {
 export function postgresHarness(site: () => PostgresSite): StoreHarness {
   return {
     name: 'PostgreSQL',
+    capabilities: { sequences: true },
     open: () => site().open(),
     openNearLimit: () => site().open(NEAR_LIMIT),
   };

@@ -20,7 +20,11 @@ export interface RedisHarness extends StoreHarness {
   readonly stop: () => Promise<void>;
 }
 
-export function redisHarness(): RedisHarness {
+/** N6: a stream is opened only where a commit is on disk before it is answered. */
+const DURABLE = { appendonly: 'yes', appendfsync: 'always' };
+
+/** `durable` waits for the disk at every write: what asks whether a stream may be opened needs it, the rest is quicker without. */
+export function redisHarness({ durable = false } = {}): RedisHarness {
   let server: RedisServer | undefined;
   let admin: Admin | undefined;
   let opens = 0;
@@ -31,8 +35,10 @@ export function redisHarness(): RedisHarness {
   };
   return {
     name: 'Redis',
+    capabilities: { sequences: true },
     start: async () => {
-      server = await startRedis({ stepClock: true, settings: { databases: String(DATABASES) } });
+      const settings = { databases: String(DATABASES), ...(durable ? DURABLE : {}) };
+      server = await startRedis({ stepClock: true, settings });
       admin = createClient({ url: server.url });
       await admin.connect();
     },

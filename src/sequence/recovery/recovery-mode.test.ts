@@ -77,7 +77,7 @@ describe('V5: recovery mode', () => {
   });
 });
 
-test('V5: recovery mode is left when three sweeps in a row were calm', async () => {
+test('V5, H2: recovery mode is left when three sweeps in a row were calm; its lease is its trace in the log', async () => {
   const heard: [boolean, number][] = [];
   const services = await connect(stage.store, { clock: stage.clock, owner: 'with services' });
   const began = stage.clock.monotonic();
@@ -87,6 +87,13 @@ test('V5: recovery mode is left when three sweeps in a row were calm', async () 
   expect(heard.map(([on]) => on)).toEqual([true, false]);
   expect(heard[1]![1] - heard[0]![1]).toBeGreaterThan(3 * 28_000);
   expect(await stage.stream.figures()).toMatchObject({ open: 0, gaps: 11 });
+  const rows = await stage.store.within('_holdfast').events({ resource: 'cascade/namespace:default', limit: 100 });
+  const told = rows.outcome === 'rows' ? rows.rows.map(({ type, owner }) => [type, owner]) : [];
+  // H2: the overlay is a lease, and its rows are what is stored of recovery mode.
+  expect(told.filter(([type]) => type !== 'lease.renewed')).toEqual([
+    ['lease.acquired', 'with services'],
+    ['lease.released', 'with services'],
+  ]);
   await stage.meanwhile(services.shutdown(), 3_000);
 });
 

@@ -1,5 +1,7 @@
 // One spool file (V7): append-only, each record on the disk before it counts, bounded. A write that failed half way is cut
-// off again, so that the file is always whole records; when nothing is left in it, it begins anew.
+// off again, so that the file is always whole records; when nothing is left in it, it begins anew. Whatever could not be
+// written (a full disk) is as it was before: a result that was not kept is the caller's, one that could not be ticked off is
+// stored once more, which changes nothing.
 import { mkdir, open, readdir, readFile, rename, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../domain/clock.js';
@@ -13,7 +15,9 @@ const MOST_RESULTS = 10_000;
 export class SpoolFile {
   readonly path: string;
   /** Files in the folder that belong to other machines: nobody here can tell whether their owners live. */
-  readonly foreign: string[] = [];
+  foreign: string[] = [];
+  /** Why something that was left in the folder could not be taken over yet. */
+  behind: LeaseError | undefined;
   readonly #handle: FileHandle;
   readonly #results = new Map<string, SpooledResult>();
   #length = 0;
@@ -32,14 +36,24 @@ export class SpoolFile {
       const path = join(folder, ownName(clock));
       const file = new SpoolFile(path, await open(path, 'wx'));
       await syncFolder(folder);
-      for (const name of await readdir(folder)) {
-        const owner = ownerOf(name, clock);
-        if (owner === 'dead') await file.#takeOver(folder, name, clock);
-        if (owner === 'elsewhere') file.foreign.push(name);
-      }
+      await file.takeOver(folder, clock);
       return file;
     } catch (error) {
       throw translated(error, folder);
+    }
+  }
+
+  /** Of every file whose owner is gone. One that cannot be copied now stays as it is, for the next time. */
+  async takeOver(folder: string, clock: Clock): Promise<void> {
+    this.behind = undefined;
+    this.foreign = [];
+    for (const name of await readdir(folder)) {
+      const owner = ownerOf(name, clock);
+      if (owner === 'elsewhere') this.foreign.push(name);
+      if (owner === 'dead')
+        await this.#inTurn(() => this.#takeOver(folder, name, clock)).catch((error: unknown) => {
+          this.behind = translated(error, join(folder, name));
+        });
     }
   }
 
@@ -67,9 +81,11 @@ export class SpoolFile {
 
   done(stream: string, operationId: string): Promise<void> {
     return this.#inTurn(async () => {
-      if (!this.#results.delete(keyOf({ stream, operationId }))) return;
-      if (this.#results.size === 0) await this.#beginAnew();
+      const key = keyOf({ stream, operationId });
+      if (!this.#results.has(key)) return;
+      if (this.#results.size === 1) await this.#beginAnew();
       else await this.#append({ what: 'done', stream, operationId });
+      this.#results.delete(key);
     });
   }
 
@@ -89,12 +105,20 @@ export class SpoolFile {
   async #append(record: SpoolRecord): Promise<void> {
     const bytes = encodeRecord(record);
     try {
-      await this.#handle.write(bytes, 0, bytes.length, this.#length);
+      await this.#writeAll(bytes);
       await this.#handle.datasync();
       this.#length += bytes.length;
     } catch (error) {
       await this.#handle.truncate(this.#length).catch(() => undefined); // half a record is none, also when it stays
       throw translated(error, this.path);
+    }
+  }
+
+  /** A disk that fills up takes a part and says how much; it refuses only the next write. */
+  async #writeAll(bytes: Buffer): Promise<void> {
+    for (let written = 0; written < bytes.length;) {
+      const rest = bytes.length - written;
+      written += (await this.#handle.write(bytes, written, rest, this.#length + written)).bytesWritten;
     }
   }
 
@@ -113,6 +137,16 @@ export class SpoolFile {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
       throw error;
     }
+    try {
+      await this.#copyFrom(path);
+    } catch (error) {
+      await rename(path, join(folder, name)); // it is nobody's again, so that the next try finds it
+      throw error;
+    }
+    await unlink(path);
+  }
+
+  async #copyFrom(path: string): Promise<void> {
     const left = new Map<string, SpooledResult>();
     for (const record of decodeRecords(await readFile(path)).records) {
       if (record.what === 'keep') left.set(keyOf(record.result), record.result);
@@ -122,7 +156,6 @@ export class SpoolFile {
       await this.#append({ what: 'keep', result });
       this.#results.set(keyOf(result), result);
     }
-    await unlink(path);
   }
 }
 

@@ -1,7 +1,7 @@
 // The spool (V7): results that could not be committed are kept on this machine's disk and stored when the store is back:
 // under their own lease while it lives, else moved. Storing is by operation id, so a result is never stored twice, whoever
 // asks how often. What the store refuses for good is set aside in a file of its own, for a person; it is not lost either.
-import { appendFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TimerHandle } from '../../domain/clock.js';
 import type { ResultKeeper } from '../result-keeper.js';
@@ -34,8 +34,8 @@ export class Spool implements ResultKeeper {
   start(): void {
     this.#file().then(
       (file) => {
-        if (file.results.length > 0) this.#later(0);
-        const { foreign } = file;
+        const { foreign, behind } = file;
+        if (file.results.length > 0 || behind) this.#later(0);
         if (foreign.length > 0)
           this.#log.warn({ folder: this.#folder, foreign }, 'the spool has files of other machines: they are let be');
       },
@@ -101,7 +101,11 @@ export class Spool implements ResultKeeper {
       if (await this.#storeOne(result)) await file.done(result.stream, result.operationId);
       else isLeft = true;
     }
-    return isLeft;
+    if (!file.behind) return isLeft;
+    await file.takeOver(this.#folder, this.#link.clock);
+    if (file.behind)
+      this.#log.warn({ err: file.behind, folder: this.#folder }, 'the spool has more than it can take over');
+    return true;
   }
 
   async #storeOne(result: SpooledResult): Promise<boolean> {
@@ -111,9 +115,23 @@ export class Spool implements ResultKeeper {
     if (answer?.outcome === 'stored') return true;
     if (answer?.outcome === 'busy') return false;
     const why = answer?.outcome === 'failed' ? answer.error.message : 'stored already with other content';
-    await appendFile(join(this.#folder, REFUSED), `${JSON.stringify({ why, ...result })}\n`, { flush: true });
+    await setAside(join(this.#folder, REFUSED), JSON.stringify({ why, ...result }));
     const facts = { stream: result.stream, operationId: result.operationId, why };
     this.#log.warn(facts, `a spooled result was refused: it is kept in ${REFUSED}`);
     return true;
+  }
+}
+
+/** A line of its own, also after one that a full disk cut short. */
+async function setAside(path: string, line: string): Promise<void> {
+  const file = await open(path, 'a+');
+  try {
+    const { size } = await file.stat();
+    const last = Buffer.from('\n');
+    if (size > 0) await file.read(last, 0, 1, size - 1);
+    await file.appendFile(`${last.toString() === '\n' ? '' : '\n'}${line}\n`);
+    await file.datasync();
+  } finally {
+    await file.close();
   }
 }

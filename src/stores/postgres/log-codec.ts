@@ -73,9 +73,16 @@ export function decodeLog(columns: LogColumns, namespace: string, incarnation: s
     to: to === null ? undefined : statusOf(to),
     actor: columns[14] ?? undefined,
     reason: columns[15] ?? undefined,
-    error: undefined,
-    data: dataOf(type, columns),
+    ...factsOf(type, columns),
   };
+}
+
+/** What went wrong with a recovery is kept among its facts. */
+function factsOf(type: StoredType, columns: LogColumns): Pick<LogRow, 'error' | 'data'> {
+  const data = dataOf(type, columns);
+  if (type !== 'recovery.failed') return { error: undefined, data };
+  const { error, ...rest } = data;
+  return { error: error as string | undefined, data: rest };
 }
 
 function dataOf(type: StoredType, columns: LogColumns): Record<string, unknown> {

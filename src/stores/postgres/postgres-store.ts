@@ -1,11 +1,9 @@
 // The PostgreSQL store: one function of the schema a method, one round trip a call (section 14). What a request must be is
 // checked here, what it does is decided there (S16); replies are one JSON document each.
 import {
-  checkBatch,
   checkChange,
   checkEnd,
   checkFailTicket,
-  checkItem,
   checkLimit,
   checkNamespace,
   checkRenew,
@@ -43,6 +41,8 @@ import {
 } from './result-codec.js';
 import { decodeLease, type RecordColumns, type WaitingColumns } from './row-codec.js';
 import type { SchemaCalls } from './schema-calls.js';
+import { sendItems } from './send-items.js';
+import { PostgresSequences } from './sequences.js';
 import { graphOf, lookAt, standingCycle, type GraphColumns } from './wait-graph.js';
 
 const KIND = 'postgres';
@@ -52,6 +52,7 @@ const MOST_TRIES = 8;
 export class PostgresStore implements port.Store {
   readonly kind = KIND;
   readonly namespace: string;
+  readonly sequences: PostgresSequences;
   readonly #calls: SchemaCalls;
   readonly #siblings: Map<string, PostgresStore>;
 
@@ -59,6 +60,7 @@ export class PostgresStore implements port.Store {
     this.namespace = checkNamespace(namespace);
     this.#calls = calls;
     this.#siblings = siblings;
+    this.sequences = new PostgresSequences(calls, this.namespace);
     siblings.set(this.namespace, this);
   }
 
@@ -73,7 +75,7 @@ export class PostgresStore implements port.Store {
   }
 
   async acquire(requests: readonly AcquireRequest[]): Promise<port.Answers<port.AcquireResult>> {
-    const answers = await this.#items(requests, checkedAcquire, async (items) => {
+    const answers = await sendItems(requests, checkedAcquire, async (items) => {
       const single = encodeSingle(items);
       const plain = single ?? encodePlain(items);
       if (plain === undefined) {
@@ -87,13 +89,13 @@ export class PostgresStore implements port.Store {
     return answers;
   }
   async renew(requests: readonly RenewRequest[]): Promise<port.Answers<port.RenewResult>> {
-    return this.#items(requests, checked(checkRenew), async (items) => {
+    return sendItems(requests, checked(checkRenew), async (items) => {
       const { body, ...reply } = await this.#write<Raw[] | string>('renew', encodeRenews(items));
       return { ...reply, results: decodeRenews(body, reply.now) };
     });
   }
   async end(requests: readonly EndRequest[]): Promise<port.Answers<port.EndResult>> {
-    const answers = await this.#items(requests, checked(checkEnd), async (items) => {
+    const answers = await sendItems(requests, checked(checkEnd), async (items) => {
       const single = encodeSingleEnd(items);
       const { body, ...reply } = single
         ? await this.#write<Raw[] | string>('end_one', single)
@@ -104,7 +106,7 @@ export class PostgresStore implements port.Store {
     return answers;
   }
   async change(requests: readonly ChangeRequest[]): Promise<port.Answers<port.ChangeResult>> {
-    return this.#items(requests, checked(checkChange), async (items) => {
+    return sendItems(requests, checked(checkChange), async (items) => {
       const { body, ...reply } = await this.#write<Raw[]>('change', encodeChanges(items));
       return { ...reply, results: body.map((raw) => decodeChange(raw, reply.now)) };
     });
@@ -239,33 +241,6 @@ export class PostgresStore implements port.Store {
   }
   close(): Promise<void> {
     return this.#calls.close();
-  }
-
-  /** S21: what is wrong with an item is found before anything is sent; it fails alone. */
-  async #items<Q extends object, C, R>(
-    requests: readonly Q[],
-    check: (request: Q) => C,
-    send: (items: readonly C[]) => Promise<port.Answers<R>>,
-  ): Promise<port.Answers<R>> {
-    checkBatch(requests);
-    const failed = new Map<number, port.Failed>();
-    const items: C[] = [];
-    for (const [i, request] of requests.entries()) {
-      try {
-        checkItem(request);
-        items.push(check(request));
-      } catch (error) {
-        if (!(error instanceof LeaseError)) throw error;
-        failed.set(i, { outcome: 'failed', error });
-      }
-    }
-    const answers = await send(items);
-    if (failed.size === 0) return answers;
-    let next = 0;
-    return {
-      ...answers,
-      results: requests.map((_, i) => failed.get(i) ?? (answers.results[next++] as R | port.Failed)),
-    };
   }
 
   async #write<T>(name: string, values: readonly unknown[]): Promise<port.Reply & { body: T }> {

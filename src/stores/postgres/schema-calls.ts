@@ -9,6 +9,8 @@ import { Hints } from './hints.js';
 import type { PostgresLink, Statement } from './link.js';
 import { checkMigrated, migrate, type Migrated } from './migrate.js';
 import { quoteName } from './quote.js';
+import { SequenceHints } from './sequence-hints.js';
+import type { Place } from './translate-error.js';
 
 /** An id that turns up between looking it up and locking it makes a call begin anew. */
 const MOST_TRIES = 8;
@@ -24,6 +26,7 @@ interface Document {
 export class SchemaCalls {
   readonly schema: string;
   readonly hints: Hints;
+  readonly sequenceHints: SequenceHints;
   readonly #link: PostgresLink;
   readonly #isReadOnly: boolean;
   readonly #statements = new Map<string, Statement>();
@@ -34,6 +37,7 @@ export class SchemaCalls {
     this.schema = schema;
     this.#isReadOnly = options.isReadOnly;
     this.hints = new Hints(link, options.clock, options.channel);
+    this.sequenceHints = new SequenceHints(link, options.clock, options.channel);
   }
 
   async call<T>(name: string, values: readonly unknown[]): Promise<Reply & { body: T }> {
@@ -42,14 +46,18 @@ export class SchemaCalls {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const [row] = await this.#link.query(statement, values);
       const reply = row?.['reply'];
-      if (typeof reply !== 'string') continue;
-      const { now, incarnation, version, body } = JSON.parse(reply) as Document;
-      return { now, incarnation, settingsVersion: version, body: body as T };
+      if (typeof reply === 'string') return parseReply<T>(reply);
     }
     throw new LeaseError(
       'STORE_UNAVAILABLE',
       'ids were written by somebody else each time this call looked: try again',
     );
+  }
+
+  /** The same statement over a connection of the caller's. */
+  text(name: string, count: number): string {
+    this.#checkOpen();
+    return this.#statement(name, count).text;
   }
 
   async migrate({ dryRun }: { readonly dryRun: boolean }): Promise<Migrated> {
@@ -64,6 +72,11 @@ export class SchemaCalls {
     return healthOfServer(this.#link, this.schema);
   }
 
+  /** Where it leads to, for messages. */
+  get place(): Place {
+    return { server: String(this.#link.facts()['server']), schema: this.schema, isReadOnly: this.#isReadOnly };
+  }
+
   facts(): Readonly<Record<string, unknown>> {
     return { schema: this.schema, ...this.#link.facts() };
   }
@@ -71,6 +84,7 @@ export class SchemaCalls {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.hints.close();
+    this.sequenceHints.close();
     await this.#link.close();
   }
 
@@ -88,4 +102,9 @@ export class SchemaCalls {
     this.#statements.set(name, made);
     return made;
   }
+}
+
+export function parseReply<T>(reply: string): Reply & { body: T } {
+  const { now, incarnation, version, body } = JSON.parse(reply) as Document;
+  return { now, incarnation, settingsVersion: version, body: body as T };
 }

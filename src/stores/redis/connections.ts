@@ -176,7 +176,7 @@ async function factsOfServer(adapter: ClientAdapter, where: string): Promise<Ser
   return all[0] as ServerFacts;
 }
 
-function pairsOf(reply: unknown): ReadonlyMap<string, string> {
+export function pairsOf(reply: unknown): ReadonlyMap<string, string> {
   const flat = Array.isArray(reply) ? reply.map(String) : [];
   return new Map(flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? '']] : [])));
 }

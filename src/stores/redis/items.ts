@@ -9,7 +9,8 @@ import { leaseAt, type Lease } from '../../domain/lease.js';
 import { LIMITS, TICKET_LIFE_MS } from '../../domain/limits.js';
 import { copyPart, isPlain } from '../../domain/part.js';
 import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest } from '../../domain/requests.js';
-import type { AcquireResult, ChangeResult, EndResult, Failed, NotHeld, RenewResult } from '../store.js';
+import type { AcquireResult, Answers, ChangeResult, EndResult, Failed, NotHeld, RenewResult } from '../store.js';
+import type { Answered } from './namespace.js';
 import { decodeCycle, decodeRow, encodeAsked, statusOf } from './row-text.js';
 
 /** The clocks of the reply that an answer came in. */
@@ -26,7 +27,7 @@ export interface Item<R> {
 }
 
 /** The items that can be sent, and what the others came to. */
-export function prepare<Q, R>(requests: readonly Q[], encode: (request: Q) => Item<R>): (Item<R> | Failed)[] {
+function prepare<Q, R>(requests: readonly Q[], encode: (request: Q) => Item<R>): (Item<R> | Failed)[] {
   return requests.map((request) => {
     try {
       checkItem(request);
@@ -36,6 +37,20 @@ export function prepare<Q, R>(requests: readonly Q[], encode: (request: Q) => It
       throw error;
     }
   });
+}
+
+/** Sends what can be sent in one script, and puts the answers in their places. */
+export async function askItems<Q extends object, R>(
+  run: (args: readonly string[]) => Promise<Answered>,
+  requests: readonly Q[],
+  encode: (request: Q) => Item<R>,
+): Promise<Answers<R>> {
+  const items = prepare(requests, encode);
+  const sent = items.flatMap((item) => ('text' in item ? [item.text] : []));
+  const { reply, moment, rest } = await run(sent);
+  let at = 0;
+  const results = items.map((item) => ('text' in item ? item.read(rest[at++] as Answer, moment) : item));
+  return { ...reply, results };
 }
 
 export function acquireItem(request: AcquireRequest): Item<AcquireResult> {

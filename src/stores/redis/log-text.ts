@@ -14,12 +14,20 @@ const TYPES: Readonly<Record<string, StoredType>> = {
   U: 'lease.upgraded',
   W: 'lease.downgraded',
   X: 'deadlock.detected',
+  L: 'sequence.leased',
+  C: 'sequence.committed',
+  G: 'sequence.gap',
+  J: 'sequence.filled',
+  M: 'sequence.moved',
+  V: 'recovery.succeeded',
+  Z: 'recovery.failed',
   I: 'store.incarnation',
 };
 const MARK = /[#$!%*]/;
 
 export function decodeLog(text: string, id: string, namespace: string): LogRow {
-  const [head = '', leaseId = '', owner = '', names = '', actor = '', reason = '', data = ''] = text.split('\n');
+  const [head = '', leaseId = '', owner = '', names = '', actor = '', reason = '', data = '', error = ''] =
+    text.split('\n');
   const [letter = '', at, wallAt, epoch, change = '--'] = head.split(' ');
   const all = names.split('\u001f');
   return {
@@ -33,7 +41,7 @@ export function decodeLog(text: string, id: string, namespace: string): LogRow {
     to: change[1] === '-' ? undefined : statusOf(change[1] ?? ''),
     actor: given(actor),
     reason: given(reason),
-    error: undefined,
+    error: given(error),
     data: decodeData(data),
     id,
     at: Number(at),

@@ -3,12 +3,11 @@
 import { LeaseError } from '../../domain/errors.js';
 import type { Reply } from '../store.js';
 import type { Moment } from './items.js';
-import { keysOf } from './keys.js';
+import { KEY_TYPES, keysOf, streamKeysOf } from './keys.js';
 import type { RedisLink, Script } from './link.js';
 import { SCRIPTS } from './lua/scripts.js';
 
 const NOT_MADE_YET = 'none';
-const TYPES = ['string', 'hash', 'zset', 'zset', 'zset', 'zset', 'stream', 'string'];
 
 /** What a script answered: the reply's own fields, and the rest in order. */
 export interface Answered {
@@ -38,21 +37,22 @@ export class Namespace {
     else await this.write(SCRIPTS.open, []);
   }
 
-  write(script: Script, args: readonly string[]): Promise<Answered> {
-    return this.isReadOnly ? Promise.reject(lookingOnly()) : this.#run(script, args);
+  /** `keys` are those the script touches: of leases, unless others are named. */
+  write(script: Script, args: readonly string[], keys = this.keys): Promise<Answered> {
+    return this.isReadOnly ? Promise.reject(lookingOnly()) : this.#run(script, args, keys);
   }
 
-  async look(script: Script, args: readonly string[]): Promise<Answered> {
-    const answered = await this.#run(script, args);
+  async look(script: Script, args: readonly string[], keys = this.keys): Promise<Answered> {
+    const answered = await this.#run(script, args, keys);
     if (answered.reply.incarnation !== NOT_MADE_YET || this.isReadOnly) return answered;
     await this.open();
-    return this.#run(script, args);
+    return this.#run(script, args, keys);
   }
 
-  async #run(script: Script, args: readonly string[]): Promise<Answered> {
+  async #run(script: Script, args: readonly string[], keys: readonly string[]): Promise<Answered> {
     let answer: readonly unknown[];
     try {
-      answer = (await this.link.run(script, this.keys, args)) as readonly unknown[];
+      answer = (await this.link.run(script, keys, args)) as readonly unknown[];
     } catch (error) {
       if (error instanceof LeaseError && error.details['reply'] === 'WRONGTYPE') throw await this.#wrongType(error);
       throw error;
@@ -65,9 +65,9 @@ export class Namespace {
   }
 
   async #wrongType(cause: LeaseError): Promise<LeaseError> {
-    for (const [i, key] of this.keys.entries()) {
+    for (const [i, key] of streamKeysOf(this.name).entries()) {
       const type = await this.link.command(key, ['TYPE', key]);
-      if (type !== TYPES[i] && type !== 'none') return foreign(key, cause);
+      if (type !== KEY_TYPES[i] && type !== 'none') return foreign(key, cause);
     }
     return cause;
   }

@@ -16,15 +16,17 @@ import type {
 import { checkName } from '../../domain/resource-name.js';
 import type { WaitGraph } from '../../domain/wait-graph.js';
 import { standingOn, waitGraph } from '../protocol/look.js';
+import type { SequenceStore } from '../sequence-store.js';
 import type * as port from '../store.js';
 import type { StoreHealth } from '../store-health.js';
 import { healthOf } from './health.js';
 import { Hints } from './hints.js';
-import { acquireItem, changeItem, endItem, prepare, renewItem, type Item } from './items.js';
+import { acquireItem, askItems, changeItem, endItem, renewItem, type Item } from './items.js';
 import type { Script } from './link.js';
 import { SCRIPTS } from './lua/scripts.js';
 import { Namespace, type Answered } from './namespace.js';
 import { placeOf, readLog, STORE } from './read-log.js';
+import { RedisSequences } from './redis-sequences.js';
 import { decodeRow } from './row-text.js';
 import { revoke } from './revoke.js';
 import { readSettings, writeSettings } from './settings.js';
@@ -41,16 +43,21 @@ export class RedisStore implements port.Store {
   readonly #namespace: Namespace;
   readonly #shared: Shared;
   readonly #hints: Hints;
+  readonly #sequences: RedisSequences;
 
   constructor(namespace: Namespace, clock: Clock, shared?: Shared) {
     this.#namespace = namespace;
     this.#shared = shared ?? { clock, spaces: new Map(), isClosed: false };
     this.#shared.spaces.set(namespace.name, this);
     this.#hints = new Hints(namespace, clock);
+    this.#sequences = new RedisSequences(namespace, clock, () => this.#checkOpen());
   }
 
   get namespace(): string {
     return this.#namespace.name;
+  }
+  get sequences(): SequenceStore {
+    return this.#sequences;
   }
   /** For guards, whose scripts look at the lease beside the caller's own keys (G3). */
   get keys(): readonly string[] {
@@ -206,7 +213,10 @@ export class RedisStore implements port.Store {
   }
   async close(): Promise<void> {
     this.#shared.isClosed = true;
-    for (const store of this.#shared.spaces.values()) store.#hints.close();
+    for (const store of this.#shared.spaces.values()) {
+      store.#hints.close();
+      store.#sequences.close();
+    }
     await this.#namespace.link.close();
   }
 
@@ -216,15 +226,7 @@ export class RedisStore implements port.Store {
     encode: (request: Q) => Item<R>,
   ): Promise<port.Answers<R>> {
     checkBatch(requests);
-    const items = prepare(requests, encode);
-    const sent = items.filter((item) => 'text' in item);
-    const { reply, moment, rest } = await this.#write(
-      script,
-      sent.map((item) => item.text),
-    );
-    let at = 0;
-    const results = items.map((item) => ('text' in item ? item.read(rest[at++] as string, moment) : item));
-    return { ...reply, results };
+    return askItems((args) => this.#write(script, args), requests, encode);
   }
 
   #write(script: Script, args: readonly string[]): Promise<Answered> {

@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../domain/clock.js';
 import { liftedEpoch } from '../../domain/epoch.js';
 import { freshAnchor, highestNow, nowBy, readAnchor, whyStale, writeAnchor, type Anchor } from './file-clock.js';
+import { endNumbersOfOldBoot, highestNowOfStreams } from './sequence-anchor.js';
 import { SqlRows } from './sql-rows.js';
 import { allNamespaces, Spaces } from './spaces.js';
 import { Statements } from './statements.js';
@@ -51,11 +52,12 @@ function beginIncarnation(db: Database, clock: Clock, path: string): Anchor {
       if (reason === undefined) return old;
       const sql = new Statements(db);
       indexEverything(db, sql);
-      const last = highestNow(db);
+      const last = Math.max(highestNow(db), highestNowOfStreams(db));
       const anchor = freshAnchor(clock, path, last);
       writeAnchor(db, anchor);
       const now = nowBy(anchor, clock);
       endLocalLeases(db, now, last);
+      endNumbersOfOldBoot(db, now);
       const spaces = new Spaces(sql);
       for (const name of allNamespaces(db)) {
         const space = spaces.load(name);

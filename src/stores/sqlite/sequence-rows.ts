@@ -16,6 +16,14 @@ interface StreamColumns {
   gaps: number;
   moved: number;
   manual: number;
+  /** The number after the last span; null when there is none. */
+  after_last: number | null;
+}
+/** A stream this step has met. `kept` is what its row in the file says. */
+interface Met {
+  readonly id: number;
+  readonly row: StreamRow;
+  kept: StreamRow;
 }
 interface ReaderColumns {
   name: string;
@@ -29,7 +37,7 @@ export class SqlSequenceRows implements SequenceRows {
   readonly #ns: number;
   readonly #write: (entry: LogEntry) => void;
   /** Streams this step has met, with their ids: one row, however often it is asked for. */
-  readonly #met = new Map<string, { readonly id: number; readonly row: StreamRow }>();
+  readonly #met = new Map<string, Met>();
 
   constructor(sql: SequenceStatements, ns: number, write: (entry: LogEntry) => void) {
     this.#sql = sql;
@@ -40,16 +48,19 @@ export class SqlSequenceRows implements SequenceRows {
   stream(name: string): StreamRow | undefined {
     return this.#find(name)?.row;
   }
+  /** `next` alone is not written: the last span says it. */
   saveStream(row: StreamRow): void {
-    const { name, next, seal, trimmedBefore, watchedUntil, gaps, moved, manual } = row;
-    const known = this.#find(name);
-    const values = [next, seal, trimmedBefore, watchedUntil, gaps, moved, manual];
+    const known = this.#find(row.name);
     if (known) {
-      this.#sql.saveStream.run(...values, known.id);
+      if (!isSame({ ...row, next: 0 }, { ...known.kept, next: 0 })) this.#writeStream(known, row);
       return;
     }
-    const { lastInsertRowid } = this.#sql.addStream.run(this.#ns, name, ...values);
-    this.#met.set(name, { id: Number(lastInsertRowid), row });
+    const { lastInsertRowid } = this.#sql.addStream.run(this.#ns, row.name, ...valuesOf(row));
+    this.#met.set(row.name, { id: Number(lastInsertRowid), row, kept: { ...row } });
+  }
+  #writeStream(met: Met, row: StreamRow): void {
+    this.#sql.saveStream.run(...valuesOf(row), met.id);
+    met.kept = { ...row };
   }
   streams(after: string | undefined, limit: number): StreamRow[] {
     const rows = this.#sql.streams.all(this.#ns, after ?? '', limit) as StreamColumns[];
@@ -116,7 +127,10 @@ export class SqlSequenceRows implements SequenceRows {
   saveSpan(row: SpanRow): void {
     this.#sql.saveSpan.run(...encodeChanging(row), this.#id(row.stream), row.first);
   }
+  /** The last span takes `next` with it, so that is written down first: no number is leased twice. */
   removeSpan(row: SpanRow): void {
+    const met = this.#find(row.stream);
+    if (met && met.kept.next < row.first + row.count) this.#writeStream(met, met.row);
     this.#sql.removeSpan.run(this.#id(row.stream), row.first);
   }
 
@@ -143,23 +157,31 @@ export class SqlSequenceRows implements SequenceRows {
   #id(stream: string): number {
     return this.#find(stream)?.id ?? -1;
   }
-  #find(name: string): { readonly id: number; readonly row: StreamRow } | undefined {
+  #find(name: string): Met | undefined {
     const met = this.#met.get(name);
     if (met) return met;
     const columns = this.#sql.stream.get(this.#ns, name) as StreamColumns | undefined;
     return columns && this.#meet(columns);
   }
-  #meet(columns: StreamColumns): { readonly id: number; readonly row: StreamRow } {
-    const { id, name, next, seal, gaps, moved, manual } = columns;
+  #meet(columns: StreamColumns): Met {
+    const { id, name, next, seal, gaps, moved, manual, after_last: afterLast } = columns;
     const known = this.#met.get(name);
     if (known) return known;
     const times = { trimmedBefore: columns.trimmed_before, watchedUntil: columns.watched_until };
-    const met = { id, row: { name, next, seal, ...times, gaps, moved, manual } };
+    const kept = { name, next, seal, ...times, gaps, moved, manual };
+    const met = { id, row: { ...kept, next: Math.max(next, afterLast ?? 1) }, kept };
     this.#met.set(name, met);
     return met;
   }
 }
 
+function valuesOf({ next, seal, trimmedBefore, watchedUntil, gaps, moved, manual }: StreamRow): number[] {
+  return [next, seal, trimmedBefore, watchedUntil, gaps, moved, manual];
+}
+function isSame(one: StreamRow, other: StreamRow): boolean {
+  const values = valuesOf(other);
+  return valuesOf(one).every((value, i) => value === values[i]);
+}
 function decoded(stream: string, columns: SpanColumns | undefined): SpanRow | undefined {
   return columns && decodeSpan(stream, columns);
 }

@@ -14,6 +14,7 @@ CREATE TABLE stream (
   id INTEGER PRIMARY KEY,
   ns INTEGER NOT NULL,
   name TEXT NOT NULL,
+  -- At least this: the last span, while there is one, says where the next number begins.
   next INTEGER NOT NULL,
   seal INTEGER NOT NULL,
   trimmed_before INTEGER NOT NULL,

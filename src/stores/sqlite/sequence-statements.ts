@@ -49,7 +49,9 @@ export class SequenceStatements {
       `FROM (SELECT id, name FROM stream WHERE ns = @ns AND (@stream IS NULL OR name = @stream) ORDER BY name) s
        CROSS JOIN span p INDEXED BY ${index} ON p.stream = s.id WHERE ${where}`;
     const isDue = 'p.state < 2 AND p.due_at <= @now';
-    this.stream = plain('SELECT * FROM stream WHERE ns = ? AND name = ?');
+    const streams = `SELECT *, (SELECT first + count FROM span WHERE stream = stream.id ORDER BY first DESC LIMIT 1) AS after_last
+       FROM stream WHERE ns = ?`;
+    this.stream = plain(`${streams} AND name = ?`);
     this.addStream = plain(
       `INSERT INTO stream (ns, name, next, seal, trimmed_before, watched_until, gaps, moved, manual)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -58,7 +60,7 @@ export class SequenceStatements {
       `UPDATE stream SET next = ?, seal = ?, trimmed_before = ?, watched_until = ?, gaps = ?, moved = ?, manual = ?
        WHERE id = ?`,
     );
-    this.streams = plain('SELECT * FROM stream WHERE ns = ? AND name > ? ORDER BY name LIMIT ?');
+    this.streams = plain(`${streams} AND name > ? ORDER BY name LIMIT ?`);
     this.spanAt = spans(`SELECT ${SPAN_COLUMNS} FROM span WHERE stream = ? AND first <= ? ORDER BY first DESC LIMIT 1`);
     this.byOperation = spans(
       `SELECT ${SPAN_COLUMNS} FROM span INDEXED BY span_by_operation

@@ -84,7 +84,7 @@ export class SqliteFile {
       return result;
     }, how);
     const answer = written instanceof Promise ? await written : written;
-    this.checkpointer.committed();
+    this.checkpointer.committed(how === 'durable');
     return answer;
   }
 

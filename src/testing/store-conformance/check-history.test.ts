@@ -9,6 +9,7 @@ import { checkHistory } from './check-history.js';
 import { checkEnds } from './history-ends.js';
 import { checkEpochs } from './history-epochs.js';
 import { checkExclusion } from './history-exclusion.js';
+import { checkOrder } from './history-order.js';
 import { checkQueue } from './history-queue.js';
 import { readHistory, readRecords, type CallRecord, type History } from './history-records.js';
 import { checkTable } from './history-table.js';
@@ -77,6 +78,7 @@ async function goodHistory(): Promise<History> {
   await all.pass(10_000); // nobody refreshes
   await all.release('third');
   await all.acquire('fourth', 'ann', 'orders');
+  await all.acquire('refused', 'bob', 'orders', { join: false });
 
   await all.acquire('pool-1', 'ann', { name: 'pool', mode: 'shared', limit: 2 });
   await all.acquire('pool-2', 'bob', { name: 'pool', mode: 'shared', limit: 2 });
@@ -88,6 +90,7 @@ async function goodHistory(): Promise<History> {
   await all.acquire('upgrade', 'ann', 'pool', { upgrades });
   const requestId = 'change';
   await client.change([{ kind: 'downgrade', id: long('pool-1'), epoch: all.epoch('pool-1'), requestId }]);
+  await all.pass(1);
   const toOwner = 'eve';
   await client.change([
     { kind: 'delegate', id: long('pool-1'), epoch: all.epoch('pool-1'), requestId: 'more', toOwner },
@@ -146,6 +149,13 @@ function record(op: CallRecord['op'], outcome: string, id: string, edit: (text: 
   const edited = JSON.parse(edit(JSON.stringify(good.records[i]))) as CallRecord;
   expect(edited).not.toEqual(good.records[i]);
   return { ...good, records: good.records.with(i, edited) };
+}
+
+/** The row stands elsewhere in the log: before the other one. */
+function earlier([type, id]: [string, string], [otherType, otherId]: [string, string]): History {
+  const [one, other] = [at(type, id), at(otherType, otherId)];
+  const rest = good.log.filter((kept) => kept !== one);
+  return { ...good, log: rest.toSpliced(rest.indexOf(other), 0, one) };
 }
 
 function twice(op: CallRecord['op'], outcome: string, id: string): History {
@@ -265,6 +275,29 @@ describe.each<[string, (history: History) => string[], [string, () => History][]
       ['another status', () => item('waits', { status: 'active' })],
       ['a lease nobody was granted', () => item('past', { id: long('nobody') })],
       ['a row less', () => row('delegated', 'pool-1', 'drop')],
+    ],
+  ],
+  [
+    'the order that clients saw',
+    checkOrder,
+    [
+      ['a grant before what was answered first', () => earlier(['acquired', 'fourth'], ['released', 'third'])],
+      ['a release before what was answered first', () => earlier(['released', 'pool-3'], ['acquired', 'pool-3'])],
+      ['a ticket before what was answered first', () => earlier(['queued', 'dead'], ['acquired', 'third'])],
+      ['a change before what was answered first', () => earlier(['delegated', 'pool-1'], ['released', 'pool-3'])],
+      ['an upgrade before what was answered first', () => earlier(['upgraded', 'pool-1'], ['queued', 'pool-3'])],
+      ['a refusal by a lease that was not there', () => row('acquired', 'fourth', { resource: 'elsewhere' })],
+      [
+        'a refusal of what is free',
+        () => record('acquire', 'refused', 'refused', (text) => text.replace('"name":"orders"', '"name":"free"')),
+      ],
+      [
+        'a refusal before anybody held it',
+        () =>
+          record('acquire', 'refused', 'refused', (text) =>
+            text.replace(/"sent":\d+,"received":\d+/, '"sent":1,"received":1'),
+          ),
+      ],
     ],
   ],
 ])('%s', (_rule, check, changes) => {

@@ -1,12 +1,16 @@
-// All checkers over one recorded history (contract, section 12): exclusion, epochs, queue order, ends, and the table.
+// All checkers over one recorded history (contract, section 12): exclusion, epochs, queue order, ends, the
+// table, and the order that clients saw.
 // An empty list means that nothing speaks against it; each complaint is a sentence that begins with the rule.
 import { checkEnds } from './history-ends.js';
 import { checkEpochs } from './history-epochs.js';
 import { checkExclusion } from './history-exclusion.js';
+import { checkOrder } from './history-order.js';
 import { checkQueue } from './history-queue.js';
 import type { History } from './history-records.js';
 import { checkTable } from './history-table.js';
 
 export function checkHistory(history: History): string[] {
-  return [checkExclusion, checkEpochs, checkQueue, checkEnds, checkTable].flatMap((check) => check(history));
+  return [checkExclusion, checkEpochs, checkQueue, checkEnds, checkTable, checkOrder].flatMap((check) =>
+    check(history),
+  );
 }

@@ -13,6 +13,14 @@ import { KEEPING } from './keeping.js';
 import { LOCKING } from './locking.js';
 import { LOOKING } from './looking.js';
 import { RENEWING } from './renewing.js';
+import { SEQUENCE_COMMIT } from './sequence-commit.js';
+import { SEQUENCE_HOLD } from './sequence-hold.js';
+import { SEQUENCE_KEEP } from './sequence-keep.js';
+import { SEQUENCE_LEASE } from './sequence-lease.js';
+import { SEQUENCE_PARTS } from './sequence-parts.js';
+import { SEQUENCE_READ } from './sequence-read.js';
+import { SEQUENCE_RECOVER } from './sequence-recover.js';
+import { SEQUENCE_TABLES } from './sequence-tables.js';
 import { SINGLE } from './single.js';
 import { TABLES } from './tables.js';
 import { TRANSITIONS } from './transitions.js';
@@ -25,7 +33,7 @@ export interface Migration {
 }
 
 /** The version of this program as migrations count it: raised when one is added. */
-export const CODE_VERSION = 1;
+export const CODE_VERSION = 2;
 
 const FUNCTIONS = [
   LOCKING,
@@ -45,6 +53,17 @@ const FUNCTIONS = [
   KEEPING,
 ];
 
+const SEQUENCES = [
+  SEQUENCE_TABLES,
+  SEQUENCE_PARTS,
+  SEQUENCE_LEASE,
+  SEQUENCE_COMMIT,
+  SEQUENCE_HOLD,
+  SEQUENCE_RECOVER,
+  SEQUENCE_READ,
+  SEQUENCE_KEEP,
+];
+
 export const MIGRATIONS: readonly Migration[] = [
   { name: '0001-tables', text: TABLES, oldestCode: 1 },
   {
@@ -52,6 +71,7 @@ export const MIGRATIONS: readonly Migration[] = [
     text: FUNCTIONS.join('\n'),
     oldestCode: 1,
   },
+  { name: '0003-sequences', text: SEQUENCES.join('\n'), oldestCode: 1 },
 ];
 
 export function checksumOf({ text }: Migration): string {

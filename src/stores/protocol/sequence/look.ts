@@ -55,7 +55,7 @@ function settledNumber(row: ShownSpan, number: number, operations: unknown[] | u
   return item;
 }
 
-export function gapOf(row: SpanRow, stream: StreamRow): Gap {
+export function gapOf(row: SpanRow, stream: Pick<StreamRow, 'seal'>): Gap {
   const isSealed = row.first <= stream.seal;
   return {
     number: row.first,

@@ -17,9 +17,9 @@ import { GET_SETTINGS, OPEN, SET_SETTINGS, TIME, WATCH } from './upkeep.js';
 const PROTOCOL = ROW_TEXT + ROWS + DECIDE + TRANSITIONS + WAKE;
 
 /** At maxmemory these go on: what ends or shortens something, and the renewal of what is held. */
-const ENDS_THINGS = 'allow-oom';
+export const ENDS_THINGS = 'allow-oom';
 
-function script(name: string, flags: string, body: string): Script {
+export function script(name: string, flags: string, body: string): Script {
   const source = `#!lua${flags === '' ? '' : ` flags=${flags}`}\n-- holdfast: ${name}\n${body}`;
   return { name, source, sha: createHash('sha1').update(source).digest('hex') };
 }

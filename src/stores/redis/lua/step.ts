@@ -33,6 +33,9 @@ if metaText then
 end
 `;
 
+/** Only reads: what stands against a call must be found before anything is written. */
+export const READ_STATE = KEY_NAMES + READ_META;
+
 /** What changes seldom, taken apart and put together again. */
 export const REST = String.raw`
 local mark, keepText, logsText, version, pruned, identity, incarnation, future =
@@ -46,7 +49,7 @@ end
 `;
 
 /** A script that changes nothing. A namespace nobody has written to is empty, and its incarnation is said to be `none`. */
-export const LOOK = String.raw`${KEY_NAMES}${READ_META}
+export const LOOK = String.raw`${READ_STATE}
 if not metaText then
   epoch, now, arrival, seq, tickets, trees = wall * 1000, wall, 0, 0, 0, 0
   rest = '- 1 0 1 0 none none'
@@ -72,8 +75,8 @@ const MAKE = String.raw`
   rest = '- 1 0 1 0 - -'
 `;
 
-/** No function is made on this way: most calls are over before the protocol is put together. */
-export const STEP = String.raw`${KEY_NAMES}${READ_META}
+/** Comes after `READ_STATE`. No function is made on this way: most calls are over before the protocol is put together. */
+export const BEGIN = String.raw`
 local canWrite = true
 local here = string.sub(tostring(redis.call), 11)
 if not metaText then
@@ -108,6 +111,8 @@ local keep, logsRenewals = string.byte(rest, flags + 1) == 49, string.byte(rest,
 local nowText = string.format('%.0f', now)
 local wallText = wall == now and nowText or string.format('%.0f', wall)
 `;
+
+export const STEP = READ_STATE + BEGIN;
 
 /** Hints may be lost, so an error in sending one is none: a user may have no right to the channel. The log is kept short. */
 export const FINISH = String.raw`

@@ -20,23 +20,34 @@ export interface SequenceWorkloadOptions {
   /** Another for each client. */
   readonly name: string;
   readonly durationMs: number;
+  /** How many of each, over one connection. */
+  readonly clients?: SequenceClients | undefined;
   /** Is handed every record as one line of JSON, once it is answered. */
   readonly record: (line: string) => void;
+  /** Where the store can take part in the caller's transaction: runs `act` in one and rolls it back. */
+  readonly rollBack?: RollBack | undefined;
+}
+type RollBack = (act: (transaction: unknown) => Promise<unknown>) => Promise<void>;
+
+export interface SequenceClients {
+  readonly writers: number;
+  readonly readers: number;
+  readonly recoverers: number;
 }
 
 const STREAM = 'concurrent';
-const WRITERS = 3;
+const A_FEW: SequenceClients = { writers: 3, readers: 1, recoverers: 1 };
 const TTL_MS = 150;
 const PAGE = 50;
 const DRAIN_TRIES = 400;
 
 type Dice = () => number;
 
-/** Three writers, a reader and a recoverer over one connection, until the time is over. */
+/** Three writers, a reader and a recoverer over one connection (or as many as are asked for), until the time is over. */
 export async function sequenceWorkload(store: Store, options: SequenceWorkloadOptions): Promise<void> {
   const { sequences } = store;
   assert.ok(sequences, 'the store keeps no sequences');
-  const { clock, durationMs, name } = options;
+  const { clock, durationMs, name, clients = A_FEW, rollBack } = options;
   const { random } = new FakeClock({ seed: options.seed });
   const record = (one: SequenceRecord): void => options.record(JSON.stringify(one));
   const end = clock.monotonic() + durationMs;
@@ -46,13 +57,14 @@ export async function sequenceWorkload(store: Store, options: SequenceWorkloadOp
       await pause(clock, random() < 0.6 ? 0 : random() * 4);
     }
   };
-  const writers = Array.from({ length: WRITERS }, (_, i) =>
-    until((turn) => writeOnce(sequences, clock, random, `${name}-${i}-${turn}`, record)),
-  );
+  const each = (count: number, start: (i: number) => Promise<void>): Promise<void>[] =>
+    Array.from({ length: count }, (_, i) => start(i));
   await Promise.all([
-    ...writers,
-    until(follow(sequences, clock, `${name}-reader`, record)),
-    until(() => recoverOnce(sequences, random, name, record)),
+    ...each(clients.writers, (i) =>
+      until((turn) => writeOnce({ sequences, clock, random, record, rollBack }, `${name}-${i}-${turn}`)),
+    ),
+    ...each(clients.readers, (i) => until(follow(sequences, clock, `${name}-reader-${i}`, record))),
+    ...each(clients.recoverers, () => until(() => recoverOnce(sequences, random, name, record))),
   ]);
 }
 
@@ -61,13 +73,15 @@ function ignoreTransient(error: unknown): void {
   if (!(error instanceof LeaseError && error.retryable)) throw error;
 }
 
-async function writeOnce(
-  sequences: SequenceStore,
-  clock: Clock,
-  random: Dice,
-  operationId: string,
-  record: (one: SequenceRecord) => void,
-): Promise<void> {
+interface Writer {
+  readonly sequences: SequenceStore;
+  readonly clock: Clock;
+  readonly random: Dice;
+  readonly record: (one: SequenceRecord) => void;
+  readonly rollBack?: RollBack | undefined;
+}
+
+async function writeOnce({ sequences, clock, random, record, rollBack }: Writer, operationId: string): Promise<void> {
   const request = { stream: STREAM, operationId, kind: 'k', ttlMs: TTL_MS, count: 1, owner: 'writer' };
   const leased = only(await sequences.lease([request]));
   if (leased.outcome !== 'leased') return;
@@ -81,6 +95,11 @@ async function writeOnce(
   if (fate < 0.15) await pause(clock, TTL_MS * (0.8 + random() * 0.6)); // overruns, or nearly
   if (fate > 0.97) {
     await sequences.release([{ ...held, reason: 'given up' }]);
+    return;
+  }
+  if (fate > 0.94 && rollBack) {
+    // Nothing of it is to be seen: the number stays leased, expires, and is recovered.
+    await rollBack(async (transaction) => sequences.commitIn?.(transaction, { ...held, operations: [operation] }));
     return;
   }
   const stored = (first: number): void =>

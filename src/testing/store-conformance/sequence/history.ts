@@ -25,7 +25,7 @@ export interface SequenceHistory {
 
 const MOST_COMPLAINTS = 20;
 
-export function seenOf({ number, state, operation }: SettledNumber): Seen {
+export function seenOf({ number, state, operation }: Pick<SettledNumber, 'number' | 'state' | 'operation'>): Seen {
   return [number, state, operation === undefined ? null : JSON.stringify(operation)];
 }
 

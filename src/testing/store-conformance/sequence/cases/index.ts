@@ -1,5 +1,6 @@
 // The named cases of the sequence part, by topic.
 import type { ConformanceCase } from '../../conformance-case.js';
+import { badInput } from './bad-input.js';
 import { log } from './log.js';
 import { numbers } from './numbers.js';
 import { order } from './order.js';
@@ -12,4 +13,5 @@ export const sequenceCasesByTopic: Readonly<Record<string, readonly ConformanceC
   'sequences: readers and trimming': readers,
   'sequences: recovery': recovery,
   'sequences: log and figures': log,
+  'sequences: bad input': badInput,
 };

@@ -1,0 +1,282 @@
+// The protocol broken on purpose, one way at a time (contract, section 12). Each mutant is a piece of text that stands exactly
+// once in a file, what to put there instead, and the tests that must then fail. try-mutant.ts applies them to a copy.
+//
+// A mutant that no longer applies fails the run: whoever changes that code decides what the mutant has become.
+
+export interface Mutant {
+  readonly name: string;
+  readonly rule: string;
+  readonly file: string;
+  readonly before: string;
+  readonly after: string;
+  /** Test files, cheapest first. */
+  readonly by: readonly string[];
+}
+
+const SIMULATION = ['test/simulation/simulation.test.ts'];
+const MODEL = ['test/stores/memory.test.ts'];
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'deadline from the reply',
+    rule: 'S7',
+    file: 'src/manager/held-lease.ts',
+    before: 'this.#deadline = trustedUntil(sentAt, remainingMs, this.#lease.ttlMs);',
+    after: 'this.#deadline = trustedUntil(this.#keeper.clock.monotonic(), remainingMs, this.#lease.ttlMs);',
+    by: SIMULATION,
+  },
+  {
+    name: 'deadline from the ttl instead of what remains',
+    rule: 'S7',
+    file: 'src/manager/held-lease.ts',
+    before: 'this.#deadline = trustedUntil(sentAt, remainingMs, this.#lease.ttlMs);',
+    after: 'this.#deadline = trustedUntil(sentAt, this.#lease.ttlMs, this.#lease.ttlMs);',
+    by: SIMULATION,
+  },
+  {
+    name: 'release without epoch',
+    rule: 'S5',
+    file: 'src/stores/protocol/hold.ts',
+    before:
+      "  if (!isTicket && row.epoch !== (request.epoch ?? row.grantEpoch)) return { outcome: 'stale', epoch: row.epoch };\n",
+    after: '',
+    by: MODEL,
+  },
+  {
+    name: 'release that overtakes its acquire is forgotten',
+    rule: 'S8',
+    file: 'src/stores/protocol/hold.ts',
+    before: '    step.rows.add(notedRow(step, request.id));\n',
+    after: '',
+    by: SIMULATION,
+  },
+  {
+    name: 'renewal that revives',
+    rule: 'S4',
+    file: 'src/stores/protocol/hold.ts',
+    before:
+      '  if (!row || row.epoch !== request.epoch || !isLive(row, step.now)) return notHeld(step, row, request.epoch);\n  const ttlMs',
+    after:
+      "  if (!row || row.epoch !== request.epoch || row.status !== 'active') return notHeld(step, row, request.epoch);\n  const ttlMs",
+    by: MODEL,
+  },
+  {
+    name: 'renewal that shortens',
+    rule: 'S4',
+    file: 'src/domain/expiry.ts',
+    before: 'const wanted = Math.max(lease.expiresAt, now + ttlMs);',
+    after: 'const wanted = now + ttlMs;',
+    by: MODEL,
+  },
+  {
+    name: 'a lease is live at the very moment it expires',
+    rule: 'S3',
+    file: 'src/domain/expiry.ts',
+    before: "return lease.status === 'active' && now < lease.expiresAt;",
+    after: "return lease.status === 'active' && now <= lease.expiresAt;",
+    by: MODEL,
+  },
+  {
+    name: 'tickets that never die',
+    rule: 'Q2',
+    file: 'src/domain/expiry.ts',
+    before: "return ticket.status === 'pending' && now < ticket.expiresAt;",
+    after: "return ticket.status === 'pending';",
+    by: SIMULATION,
+  },
+  {
+    name: 'hand-off instead of claim: a release grants to whoever waits, there or not',
+    rule: 'Q3',
+    file: 'src/stores/protocol/transitions.ts',
+    before: "  logChange(step, row, 'lease.released', 'active', 'released', data);\n",
+    after: `  logChange(step, row, 'lease.released', 'active', 'released', data);
+  const next = step.rows.overlapping(row.parts).find((one) => isWaiting(one, step.now));
+  if (next) {
+    step.space.epoch += 1;
+    step.space.tickets -= 1;
+    Object.assign(next, { status: 'active', epoch: step.space.epoch, grantEpoch: step.space.epoch });
+    Object.assign(next, { acquiredAt: step.now, renewedAt: step.now, expiresAt: step.now + next.ttlMs });
+    step.rows.save(next, 'whole');
+    logChange(step, next, 'lease.acquired', 'pending', 'active', {});
+  }
+`,
+    by: SIMULATION,
+  },
+  {
+    name: 'a newcomer passes those who wait',
+    rule: 'Q1',
+    file: 'src/domain/queue-order.ts',
+    before: 'export const LAST: Place = { rank: Infinity, arrival: Infinity };',
+    after: 'export const LAST: Place = { rank: -Infinity, arrival: -Infinity };',
+    by: MODEL,
+  },
+  {
+    name: 'ties in the queue by who came last',
+    rule: 'Q1',
+    file: 'src/domain/queue-order.ts',
+    before: '(a.rank === b.rank && a.arrival < b.arrival)',
+    after: '(a.rank === b.rank && a.arrival > b.arrival)',
+    by: MODEL,
+  },
+  {
+    name: 'a subtree that does not see what is above it',
+    rule: 'S1',
+    file: 'src/domain/conflict.ts',
+    before: "  return b.scope === 'subtree' && isAbove(b.name, a.name);\n",
+    after: '  return false;\n',
+    by: MODEL,
+  },
+  {
+    name: 'one more than the limit',
+    rule: 'S1',
+    file: 'src/domain/conflict.ts',
+    before: 'return holders.length + 1 > smallest ? holders : [];',
+    after: 'return holders.length > smallest ? holders : [];',
+    by: MODEL,
+  },
+  {
+    name: 'parts granted one by one: only the first counts',
+    rule: 'S11',
+    file: 'src/domain/conflict.ts',
+    before:
+      'const direct = standing.filter((other) => parts.some((part) => other.parts.some((its) => conflicts(part, its))));',
+    after:
+      'const direct = standing.filter((other) => parts.slice(0, 1).some((part) => other.parts.some((its) => conflicts(part, its))));',
+    by: MODEL,
+  },
+  {
+    name: 'epoch reset with the last row of a namespace',
+    rule: 'S2',
+    file: 'src/domain/epoch.ts',
+    before: 'return Math.max(last + 1, Math.floor(wallMs) * MICROS_PER_MS);',
+    after: 'return Math.max(last, MICROS_PER_MS);',
+    by: ['src/domain/epoch.test.ts', 'test/stores/sqlite.test.ts', 'test/faults/sqlite-processes.test.ts'],
+  },
+  {
+    name: 'an epoch kept by a grant that follows another',
+    rule: 'S2',
+    file: 'src/stores/protocol/acquire.ts',
+    before: '  step.space.epoch = epoch;\n',
+    after: '  if (!ticket) step.space.epoch = epoch;\n',
+    by: SIMULATION,
+  },
+  {
+    name: 'wake-up lost between question and answer',
+    rule: 'Q3',
+    file: 'src/stores/protocol/transitions.ts',
+    before: "  logChange(step, row, 'lease.released', 'active', 'released', data);\n  step.freed.push(...row.parts);\n",
+    after: "  logChange(step, row, 'lease.released', 'active', 'released', data);\n",
+    by: MODEL,
+  },
+  {
+    name: 'a cancelled wait leaves its ticket',
+    rule: 'S9',
+    file: 'src/stores/protocol/hold.ts',
+    before: "    failTicket(step, row, request.why === 'timeout' ? 'timeout' : 'cancelled');\n",
+    after: '',
+    by: MODEL,
+  },
+  {
+    name: 'lock delay counted from when the expiry is written down',
+    rule: 'Q6',
+    file: 'src/domain/blocks.ts',
+    before: "return (how === 'expired' ? row.expiresAt : now) + row.lockDelayMs;",
+    after: 'return now + row.lockDelayMs;',
+    by: MODEL,
+  },
+  {
+    name: 'commit after expiry',
+    rule: 'N2',
+    file: 'src/stores/protocol/sequence/hold.ts',
+    before: '  return row.epoch === epoch && isLiveSpan(row, now);\n',
+    after: "  return row.epoch === epoch && row.state === 'leased';\n",
+    by: MODEL,
+  },
+  {
+    name: 'gap filled after it was read',
+    rule: 'N4',
+    file: 'src/stores/protocol/sequence/place.ts',
+    before: '  if (!isOpen(row) && row.first > stream.seal) {\n',
+    after: '  if (!isOpen(row)) {\n',
+    by: MODEL,
+  },
+  {
+    name: 'watermark that passes what is open',
+    rule: 'N3',
+    file: 'src/stores/protocol/sequence/look.ts',
+    before: '  return (lowestOpen?.first ?? stream.next) - 1;\n',
+    after: '  return stream.next - 1;\n',
+    by: MODEL,
+  },
+  {
+    name: 'two recoverers at once',
+    rule: 'V1',
+    file: 'src/stores/protocol/sequence/rows.ts',
+    before:
+      "  if (isOpen(row)) return Math.max(row.state === 'leased' ? row.expiresAt : 0, row.retryAt ?? 0, claimedUntil);\n",
+    after: "  if (isOpen(row)) return Math.max(row.state === 'leased' ? row.expiresAt : 0, row.retryAt ?? 0);\n",
+    by: MODEL,
+  },
+  {
+    name: 'a settled claim that any recoverer may use',
+    rule: 'V1',
+    file: 'src/stores/protocol/sequence/recover.ts',
+    before: 'return row && row.claim?.epoch === epoch && isClaimed(row, now) ? row.claim : undefined;',
+    after: 'return row && isClaimed(row, now) ? row.claim : undefined;',
+    by: MODEL,
+  },
+  {
+    name: 'log position that skips a slow transaction (PostgreSQL)',
+    rule: 'H1',
+    file: 'src/stores/postgres/schema/looking.ts',
+    before: '  ) bounds ORDER BY least_e, least_s LIMIT 1;\n',
+    after: '  ) bounds ORDER BY least_e DESC, least_s DESC LIMIT 1;\n',
+    by: [
+      'test/stores/postgres-locks.test.ts',
+      'test/stores/postgres-life.test.ts',
+      'test/stores/postgres-concurrent.test.ts',
+    ],
+  },
+  {
+    name: 'epoch repeated after a failover (PostgreSQL)',
+    rule: 'S2',
+    file: 'src/stores/postgres/schema/locking.ts',
+    before: '      greatest(pg_sequence_last_value(v_row.epochs) + 1, {s}.clock_v1() * 1000)));\n',
+    after: '      pg_sequence_last_value(v_row.epochs) + 1));\n',
+    by: ['test/stores/postgres-life.test.ts'],
+  },
+  {
+    name: 'names that are not locked (PostgreSQL)',
+    rule: 'S16',
+    file: 'src/stores/postgres/schema/locking.ts',
+    before: '      UNION ALL SELECT 1, n, true FROM unnest(${names}) n\n',
+    after: '      UNION ALL SELECT 1, n, false FROM unnest(${names}) n\n',
+    by: ['test/stores/postgres-locks.test.ts', 'test/stores/postgres-concurrent.test.ts'],
+  },
+  {
+    name: 'clock read before the lock (PostgreSQL)',
+    rule: 'S16',
+    file: 'src/stores/postgres/schema/acquire-list.ts',
+    before:
+      "  ${lockEverything('v_seed', 'p_names', 'p_above', 'p_ids')}\n  ${ENTER_QUICKLY}\n  v_wall := {s}.clock_v1();\n  SELECT array_agg",
+    after:
+      "  v_wall := {s}.clock_v1();\n  ${lockEverything('v_seed', 'p_names', 'p_above', 'p_ids')}\n  ${ENTER_QUICKLY}\n  SELECT array_agg",
+    by: ['test/stores/postgres-locks.test.ts', 'test/stores/postgres-concurrent.test.ts'],
+  },
+  {
+    name: 'epoch repeated after a failover (Redis)',
+    rule: 'S2',
+    file: 'src/stores/redis/lua/step.ts',
+    before: 'if wall * 1000 > epoch then epoch = wall * 1000 else epoch = math.min(epoch + 1, 9007199254740991) end',
+    after: 'epoch = math.min(epoch + 1, 9007199254740991)',
+    by: ['test/stores/redis-life.test.ts', 'test/faults/redis-failover.test.ts'],
+  },
+  {
+    name: 'check before write instead of guard (SQLite)',
+    rule: 'G2',
+    file: 'src/guards/sqlite-fence.ts',
+    before: '  sql.lock.run();\n',
+    after: '',
+    by: ['src/guards/sqlite-guard.test.ts', 'test/guards'],
+  },
+];

@@ -1,0 +1,78 @@
+// The simulation of streams can fail: each of these worlds is broken in one way on purpose, and a seed shows it.
+import { describe, expect, test } from 'vitest';
+import type { SequenceStore } from '../../src/stores/sequence-store.js';
+import { MemoryStore } from '../../src/stores/memory/index.js';
+import { runSequenceSeed } from './run-seed.js';
+import type { SequenceSabotage } from './sequence-simulation.js';
+
+const SEEDS = 60;
+
+async function findingOf(sabotage: SequenceSabotage): Promise<string> {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const { finding } = await runSequenceSeed(seed, sabotage);
+    if (finding) return finding.message;
+  }
+  return 'nothing is found';
+}
+
+type Right = Pick<SequenceStore, 'read' | 'release'>;
+
+/** A memory store some of whose methods about streams are wrong. */
+function broken(wrong: (right: Right) => Partial<SequenceStore>): SequenceSabotage {
+  return {
+    store: (clock) => {
+      const store = new MemoryStore({ clock });
+      const { sequences } = store;
+      const right = { read: sequences.read.bind(sequences), release: sequences.release.bind(sequences) };
+      Object.assign(sequences, wrong(right));
+      return store;
+    },
+  };
+}
+
+describe('the simulation finds', () => {
+  test.each<[string, RegExp, SequenceSabotage]>([
+    [
+      'N2: a commit that is answered and becomes a gap',
+      /^N2: /,
+      broken((right) => ({
+        commit: async (requests) => {
+          const released = await right.release(requests.map((one) => ({ ...one, reason: 'lost' })));
+          const results = requests.map(() => ({ outcome: 'committed', first: 1, repeated: false }) as const);
+          return { ...released, results };
+        },
+      })),
+    ],
+    [
+      'N4: a read that shows and does not seal',
+      /^N4: /,
+      broken((right) => ({ read: (order) => right.read({ ...order, seal: false }) })),
+    ],
+    [
+      'N3: a watermark that goes back',
+      /^N3: /,
+      broken((right) => {
+        let count = 0;
+        const read: SequenceStore['read'] = async (order) => {
+          const page = await right.read(order);
+          count += 1;
+          return count % 5 === 0 ? { ...page, watermark: Math.max(0, page.watermark - 1) } : page;
+        };
+        return { read };
+      }),
+    ],
+    [
+      'N5: a reader that is never shown the last number',
+      /^N5: /,
+      {
+        tamper: (call, _asked, answer) => {
+          if (call !== 'sequence.read') return answer;
+          const page = answer as Awaited<ReturnType<SequenceStore['read']>>;
+          return { ...page, items: page.items.filter(({ number }) => number < page.watermark) };
+        },
+      },
+    ],
+  ])('%s', { timeout: 120_000 }, async (_what, message, sabotage) => {
+    expect(await findingOf(sabotage)).toMatch(message);
+  });
+});
