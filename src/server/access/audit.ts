@@ -1,6 +1,5 @@
 // Who did what through which token: one structured log line for every change that went through the server, whatever came of
 // it. It names the token by id and name, never by its secret.
-import { LeaseError } from '../../domain/errors.js';
 import type { Logger } from '../../observe/logger.js';
 import type { Caller } from '../context.js';
 
@@ -18,22 +17,4 @@ export interface AuditFacts {
 export function audit(logger: Logger, caller: Caller, facts: AuditFacts): void {
   const { tokenId, name } = caller;
   logger.info({ audit: true, tokenId, tokenName: name, ...facts }, `${facts.operation}: ${facts.outcome}`);
-}
-
-/** Runs a change and writes its line, with the code of the error as outcome when it failed. */
-export async function audited<T>(
-  logger: Logger,
-  caller: Caller,
-  facts: Omit<AuditFacts, 'outcome'>,
-  change: () => Promise<T>,
-  outcomeOf: (answer: T) => Partial<AuditFacts> & { outcome: string },
-): Promise<T> {
-  try {
-    const answer = await change();
-    audit(logger, caller, { ...facts, ...outcomeOf(answer) });
-    return answer;
-  } catch (error) {
-    audit(logger, caller, { ...facts, outcome: error instanceof LeaseError ? error.code : 'INTERNAL' });
-    throw error;
-  }
 }

@@ -1,13 +1,11 @@
 // What the rest of the server uses of access: who asks, what it may do, what it may see, and the line in the log about it.
-export { audit, audited, type AuditFacts } from './audit.js';
-export { takenBy, unwrapMetadata, unwrapped, wrapMetadata } from './lease-metadata.js';
+export { audit, type AuditFacts } from './audit.js';
+export { wrapMetadata } from './lease-metadata.js';
 export { redactError, redactRefusal, visibleEvent, visibleGraph, visibleLease, visibleLeases } from './redact.js';
 export {
   boundFilter,
-  isWithin,
   mayDo,
   mayRead,
-  mayTouch,
   ownerFor,
   requireNames,
   requireReclaim,
@@ -17,4 +15,4 @@ export {
   requireWhole,
 } from './rules.js';
 export { actorOf, tokenView, type NewToken, type Token, type TokenView } from './token.js';
-export { TokenAccess, type MadeToken } from './token-access.js';
+export { TokenAccess } from './token-access.js';

@@ -12,7 +12,6 @@ const operations = z.array(z.unknown()).min(1).max(LIMITS.numbersPerLease).opena
 
 export const streamParams = z.strictObject({ stream: nameText });
 export const readerParams = z.strictObject({ stream: nameText, reader: z.string().max(256) });
-export const operationParams = z.strictObject({ stream: nameText, operationId });
 export const streamsQuery = z.strictObject({ after: nameText.optional(), limit: countText.optional() });
 
 const openNumber = z.object({
