@@ -95,7 +95,7 @@ describe('C1: usage', () => {
     [['--namespace', 'a/b', 'ls'], 'a namespace is 1 to 64 characters out of A-Z a-z 0-9 . _ -, got "a/b"'],
     [
       ['--store', 'http://me:secret@host/', 'ls'],
-      'http: is not supported by this version: known are memory:, sqlite:, postgres:, postgresql:, redis:, rediss:',
+      'the url carries a user or a password: give connect a token instead (option token, HOLDFAST_TOKEN for the command)',
     ],
     [['--store', 'ftp://me:secret@host/', 'ls'], /"ftp:\/\/…@host\/" names no store/],
     [['--store', 'memory:', 'ls'], 'memory: ends with the command: name a file, sqlite:/path'],
