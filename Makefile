@@ -11,7 +11,7 @@ READY := node_modules/.ready-$(ABI)
 TIMED = trap 'printf "%-14s %4ss\n" "make $@" "$$SECONDS"' EXIT;
 BIN := node_modules/.bin
 
-.PHONY: help setup check types lint format-check unused tidy build package test unit conformance simulate mutants run demo demo-sequence bench format clean
+.PHONY: help setup check types lint format-check unused tidy build package test unit conformance outside simulate mutants run demo demo-sequence bench format clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,13 +46,17 @@ package: build ## build, then check what would be packed: exports and types
 	@$(TIMED) $(BIN)/publint --strict && $(BIN)/attw --pack . --profile esm-only --no-summary --format table-flipped
 
 test: ## check, then every test (SEED=n repeats one random run)
-	@$(TIMED) $(MAKE) check && $(BIN)/vitest run --project unit && $(BIN)/vitest run --project conformance
+	@$(TIMED) $(MAKE) check && $(BIN)/vitest run --project unit && $(BIN)/vitest run --project conformance && \
+		$(BIN)/vitest run --project outside
 
 unit: $(READY) ## the tests beside the source
 	@$(TIMED) $(BIN)/vitest run --project unit
 
-conformance: build ## build, then the tests that span parts: stores, faults, documents
+conformance: build ## build, then the tests that span parts: stores, faults, guards, the simulation
 	@$(TIMED) $(BIN)/vitest run --project conformance
+
+outside: build ## build, then the tests of what users meet: the command, the server, the documents
+	@$(TIMED) $(BIN)/vitest run --project outside
 
 simulate: $(READY) ## the code that ships in 2,000 virtual worlds (SEED=n tells one story, SEEDS=k, FIRST=n)
 	@$(TIMED) $(BIN)/vitest run --project conformance test/simulation/simulation.test.ts

@@ -1,7 +1,15 @@
-// Three projects: `tidy` keeps the house rules (part of `make check`), `unit` stands beside the source, `conformance` spans
-// parts: real stores, child processes, faults. An error nobody handled fails the run, always.
+// Four projects: `tidy` keeps the house rules (part of `make check`), `unit` stands beside the source, `conformance` spans
+// parts: real stores, child processes, faults; `outside` is what users meet: command, server, documents. An error nobody
+// handled fails the run, always.
 
 import { defineConfig } from 'vitest/config';
+
+const OUTSIDE = [
+  'test/{cli,docs,doctor,examples,observe,server}/**/*.test.ts',
+  'test/stores/http{,-programs,-sqlite}.test.ts',
+  'test/faults/http-server.test.ts',
+];
+const patient = { pool: 'forks', testTimeout: 120_000, hookTimeout: 120_000 } as const;
 
 export default defineConfig({
   test: {
@@ -13,13 +21,12 @@ export default defineConfig({
         test: {
           name: 'conformance',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/tidy/**'],
-          pool: 'forks',
+          exclude: ['test/tidy/**', ...OUTSIDE],
           fileParallelism: false, // timings and eight processes at a time want the machine to themselves
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...patient,
         },
       },
+      { test: { name: 'outside', include: OUTSIDE, maxWorkers: 2, sequence: { groupOrder: 1 }, ...patient } },
     ],
   },
 });
