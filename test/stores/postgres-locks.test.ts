@@ -76,13 +76,13 @@ describe.skipIf(isSkipped('postgres'))('locks of the PostgreSQL store', () => {
     return result.lease;
   }
 
-  /** Resolves once some backend of this database waits for an advisory lock. */
-  async function untilSomebodyWaits(): Promise<void> {
+  /** Resolves once so many backends of this database wait for an advisory lock. */
+  async function untilSomebodyWaits(count = 1): Promise<void> {
     for (let tries = 0; tries < 2_000; tries += 1) {
       const rows = await site.sql(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`);
-      if (rows.length > 0) return;
+      if (rows.length >= count) return;
     }
-    throw new Error('nobody waits for a lock');
+    throw new Error(`fewer than ${count} wait for a lock`);
   }
 
   /** Holds the lock that the store takes for a name until it is told to let go. */
@@ -94,6 +94,21 @@ describe.skipIf(isSkipped('postgres'))('locks of the PostgreSQL store', () => {
       await holder.query('ROLLBACK');
     };
   }
+
+  test('S16, Q1: a lease named in holding does not end between the look and the grant', async () => {
+    const held = await grant(node('x'));
+    const waits = await acquire(store, await ask([node('x'), node('y')], { owner: 'you', join: true }));
+    expect(waits.outcome).toBe('queued');
+    const request = await ask([node('y')], { holding: [held.id] }); // passes that ticket over while the lease is held
+    const letGo = await holdName('x');
+    const ended = store.end([{ id: held.id, epoch: held.epoch, requestId: 'release-of-x', why: 'released' }]);
+    await untilSomebodyWaits();
+    const asked = acquire(other, request);
+    await untilSomebodyWaits(2);
+    await letGo();
+    expect((await ended).results[0]).toMatchObject({ outcome: 'released' });
+    expect(await asked).toMatchObject({ outcome: 'refused', refusal: { reason: 'queue' } });
+  });
 
   test('S16: a child that waited for its subtree sees what was granted meanwhile, and is refused', async () => {
     const letGo = await holdName('t');

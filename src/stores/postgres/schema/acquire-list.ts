@@ -28,7 +28,13 @@ DECLARE
   v_result json;
   v_results json[] := '{}';
 BEGIN
-  IF NOT p_whole THEN PERFORM {s}.lock_names_v1(sp.seed, p_names, p_above, p_ids); END IF;
+  -- The names of what the requester says it holds are shared: nobody ends one of those leases between this look and this grant,
+  -- or the log would show a ticket passed over for a lease that was over (Q1).
+  IF NOT p_whole THEN
+    PERFORM {s}.lock_names_v1(sp.seed, p_names, p_above || ARRAY(
+      SELECT n FROM json_populate_recordset(NULL::{s}.wish, p_items) i, unnest(i.holding) h
+        JOIN {s}.lease x ON x.ns = sp.ns AND x.id = h, unnest({s}.names_v1(x.name, x.parts)) n), p_ids);
+  END IF;
   PERFORM {s}.mark_v1(sp);
   v_wall := {s}.clock_v1();
   v_now := greatest(v_wall, {s}.floor_v1(sp.ns, p_names || p_above, p_ids));
