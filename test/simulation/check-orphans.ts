@@ -18,15 +18,17 @@ export class OrphanChecks {
   readonly #world: World;
   readonly #ledger: Ledger;
   readonly #view: StoreView;
+  readonly #slackMs: number;
   /** Since when nobody has stood for a row. */
   readonly #alone = new Map<string, number>();
   /** From here on the store can be reached. */
   healedAt = Infinity;
 
-  constructor(world: World, ledger: Ledger, view: StoreView) {
+  constructor(world: World, ledger: Ledger, view: StoreView, slackMs: number) {
     this.#world = world;
     this.#ledger = ledger;
     this.#view = view;
+    this.#slackMs = slackMs;
   }
 
   check(): void {
@@ -44,7 +46,7 @@ export class OrphanChecks {
     this.#alone.set(row.id, since);
     this.#checkEnded(row, this.#world.now - since);
     this.#checkReachable(row, since);
-    const lifeMs = (row.status === 'pending' ? TICKET_LIFE_MS : row.ttlMs) + LONGEST_DELAY_MS;
+    const lifeMs = (row.status === 'pending' ? TICKET_LIFE_MS : row.ttlMs) + LONGEST_DELAY_MS + this.#slackMs;
     const aloneMs = this.#world.now - since;
     if (aloneMs <= lifeMs) return;
     const what = row.status === 'pending' ? 'the ticket' : 'the lease';

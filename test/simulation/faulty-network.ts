@@ -8,7 +8,6 @@ import type { SequenceStore } from '../../src/stores/sequence-store.js';
 import type * as port from '../../src/stores/store.js';
 import { CALM, LONGEST_FREEZE_MS, type NetworkTraits } from './profile.js';
 import type { SimulatedProcess } from './simulated-process.js';
-import type { StoreView } from './store-view.js';
 import { answerText, callText } from './words.js';
 import type { World } from './world.js';
 
@@ -21,42 +20,55 @@ interface Fate {
   readonly failsAfter: boolean;
 }
 
-export type Call = keyof port.Store | `sequence.${keyof SequenceStore}`;
+export type Call = keyof port.Store | `sequence.${keyof SequenceStore}` | 'http';
 /** Changes what a call answers: for tests that break something on purpose. */
 export type Tamper = (call: Call, asked: readonly unknown[], answer: unknown, tookMs: number) => unknown;
 
 /** Which requests get lost besides those that chance takes: for worlds with one misfortune. */
 export type Loses = (call: Call, asked: readonly unknown[]) => boolean;
 
+/** Looks on: what a process sends, what acts on the store, what a process is answered. */
+export interface Witness {
+  sent(process: SimulatedProcess, call: Call, asked: readonly unknown[]): void;
+  changed(call: Call, asked: readonly unknown[]): void;
+  answered(process: SimulatedProcess, call: Call, asked: readonly unknown[], answer: unknown, sentAt: number): void;
+}
+
+/** A line that is cut: for what goes out, for what comes in, or for both. */
+export type CutWay = 'both' | 'out' | 'in';
+
 export class FaultyNetwork {
   readonly #world: World;
-  readonly #view: StoreView;
+  readonly #witness: Witness;
   traits: NetworkTraits = CALM;
   tamper: Tamper | undefined;
   loses: Loses | undefined;
   frozenUntil = 0;
-  readonly #cutUntil = new Map<SimulatedProcess, number>();
+  readonly #cuts = { out: new Map<SimulatedProcess, number>(), in: new Map<SimulatedProcess, number>() };
 
-  constructor(world: World, view: StoreView) {
+  constructor(world: World, witness: Witness) {
     this.#world = world;
-    this.#view = view;
+    this.#witness = witness;
   }
 
   freeze(ms: number): void {
     this.frozenUntil = this.#world.now + Math.min(ms, LONGEST_FREEZE_MS);
     this.#world.tell(() => `the store stands still for ${Math.round(ms)} ms`);
   }
-  cut(process: SimulatedProcess, ms: number): void {
-    this.#cutUntil.set(process, this.#world.now + ms);
-    this.#world.tell(() => `${process.name} is cut off for ${Math.round(ms)} ms`);
+  cut(process: SimulatedProcess, ms: number, way: CutWay = 'both'): void {
+    if (way !== 'in') this.#cuts.out.set(process, this.#world.now + ms);
+    if (way !== 'out') this.#cuts.in.set(process, this.#world.now + ms);
+    const what = way === 'both' ? 'is cut off' : way === 'in' ? 'hears nothing' : 'is not heard';
+    this.#world.tell(() => `${process.name} ${what} for ${Math.round(ms)} ms`);
   }
   heal(): void {
     this.traits = CALM;
     this.frozenUntil = 0;
-    this.#cutUntil.clear();
+    this.#cuts.out.clear();
+    this.#cuts.in.clear();
   }
-  #isCut(process: SimulatedProcess): boolean {
-    return (this.#cutUntil.get(process) ?? 0) > this.#world.now;
+  isCut(process: SimulatedProcess, way: 'out' | 'in'): boolean {
+    return (this.#cuts[way].get(process) ?? 0) > this.#world.now;
   }
 
   /** One call of the port. `act` is run when (and as often as) the request reaches the store. */
@@ -74,16 +86,16 @@ export class FaultyNetwork {
     };
     const answer = (reply: R): void => {
       if (fate.failsAfter) return fail(fate.backMs ?? 0, 'the connection broke after it');
-      if (fate.backMs === undefined || this.#isCut(process)) return fail(this.traits.givesUpMs, 'no answer came');
+      if (fate.backMs === undefined || this.isCut(process, 'in')) return fail(this.traits.givesUpMs, 'no answer came');
       process.deliver(world.now + fate.backMs, () => {
         const told = this.tamper ? (this.tamper(name, asked, reply, world.now - sent.at) as R) : reply;
         world.tell(() => `${process.name} hears: ${callText(name, asked)} → ${answerText(told)}`);
-        this.#view.answered(process, name, asked, reply, sent.monotonic);
+        this.#witness.answered(process, name, asked, reply, sent.monotonic);
         resolve(told);
       });
     };
     world.tell(() => `${process.name} sends ${callText(name, asked)}`);
-    this.#view.sent(process, name, asked);
+    this.#witness.sent(process, name, asked);
     if (fate.failsBefore) fail(fate.backMs ?? 0, 'the store could not be reached');
     else if (fate.inMs === undefined) fail(this.traits.givesUpMs, 'the request got lost');
     else {
@@ -99,25 +111,26 @@ export class FaultyNetwork {
   /** A hint to a process: late, lost, or twice. */
   hint(process: SimulatedProcess, tell: () => void): void {
     const { random } = this.#world;
-    if (random.chance(this.traits.lostWakeShare) || this.#isCut(process)) return;
+    if (random.chance(this.traits.lostWakeShare) || this.isCut(process, 'in')) return;
     const times = random.chance(this.traits.twiceWakeShare) ? 2 : 1;
-    for (let i = 0; i < times; i += 1) process.deliver(this.#world.now + this.#delay(), tell);
+    for (let i = 0; i < times; i += 1) process.deliver(this.#world.now + this.delayMs(), tell);
   }
 
   #fate(process: SimulatedProcess, isDoomed: boolean): Fate {
     const { random } = this.#world;
     const t = this.traits;
-    const isLost = random.chance(t.lostRequestShare) || isDoomed || this.#isCut(process);
+    const isLost = random.chance(t.lostRequestShare) || isDoomed || this.isCut(process, 'out');
     return {
-      inMs: isLost ? undefined : this.#delay(),
-      again: random.chance(t.twiceShare) ? this.#delay() : undefined,
-      backMs: random.chance(t.lostReplyShare) ? undefined : this.#delay(),
+      inMs: isLost ? undefined : this.delayMs(),
+      again: random.chance(t.twiceShare) ? this.delayMs() : undefined,
+      backMs: random.chance(t.lostReplyShare) ? undefined : this.delayMs(),
       failsBefore: random.chance(t.failBeforeShare),
       failsAfter: random.chance(t.failAfterShare),
     };
   }
 
-  #delay(): number {
+  /** How long a message takes now. */
+  delayMs(): number {
     const { random } = this.#world;
     const { delayMs, slowShare, slowMs } = this.traits;
     return random.between(0.05, delayMs) + (random.chance(slowShare) ? random.between(0, slowMs) : 0);
@@ -143,7 +156,7 @@ export class FaultyNetwork {
     how: string,
   ): void {
     const reply = act();
-    this.#view.changed(name, asked);
+    this.#witness.changed(name, asked);
     reply.then(
       (told) => {
         this.#world.tell(() => `  the store: ${callText(name, asked)} ${how} → ${answerText(told)}`);

@@ -14,28 +14,36 @@ export class Invariants {
   readonly #orphans: OrphanChecks;
   readonly #waiting: WaitingChecks;
   readonly #lookShare: number;
+  /** How much longer than straight to the store a request may take, also when all is well again. */
+  readonly #slackMs: number;
   /** Everything has healed: from here on nobody has an excuse. */
-  #hasHealed = false;
+  #healedAt = Infinity;
 
-  constructor(world: World, ledger: Ledger, view: StoreView, lookShare: number) {
+  constructor(
+    world: World,
+    ledger: Ledger,
+    view: StoreView,
+    { lookShare, slackMs }: { readonly lookShare: number; readonly slackMs: number },
+  ) {
     this.#world = world;
     this.#store = new StoreChecks(view);
     this.#trust = new TrustChecks(world, ledger, view);
-    this.#orphans = new OrphanChecks(world, ledger, view);
+    this.#orphans = new OrphanChecks(world, ledger, view, slackMs);
     this.#waiting = new WaitingChecks(world, ledger, view, this.#store.standing);
+    this.#slackMs = slackMs;
     this.#lookShare = lookShare;
   }
 
   healed(): void {
-    this.#hasHealed = true;
-    this.#trust.healedAt = this.#world.now;
-    this.#orphans.healedAt = this.#world.now;
+    this.#healedAt = this.#world.now + this.#slackMs;
+    this.#trust.healedAt = this.#healedAt;
+    this.#orphans.healedAt = this.#healedAt;
   }
 
   check(): void {
     this.#store.check();
     this.#orphans.check();
-    if (this.#hasHealed) this.#waiting.check();
+    if (this.#world.now >= this.#healedAt) this.#waiting.check();
     this.checkTime();
   }
 

@@ -50,6 +50,9 @@ export function planMisfortunes(cast: Cast): void {
     const ended = someone();
     if (ended.isRunning) cast.end(ended);
   });
+  times(profile.oneWayCuts, () => {
+    network.cut(someone(), random.pick([40, 300, 1_500, 5_000]), random.chance(0.5) ? 'in' : 'out');
+  });
 }
 
 function pause({ world }: Cast, process: SimulatedProcess, isMachine: boolean, ms: number): void {

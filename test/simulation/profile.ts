@@ -1,6 +1,6 @@
 // What kind of world a seed is: how many processes, how bad the network, which misfortunes. Each seed leaves out about half
 // of them, so that a rare one is also seen alone and not drowned by the others.
-import type { Random } from './random.js';
+import { Random } from './random.js';
 
 export interface NetworkTraits {
   readonly delayMs: number;
@@ -40,7 +40,12 @@ export interface Profile {
   readonly shutdowns: number;
   readonly freezes: number;
   readonly cuts: number;
+  /** Lines that are cut in one direction only. */
+  readonly oneWayCuts: number;
   readonly settings: number;
+  /** How often a server that stands between is stopped, and killed: in worlds that have one. */
+  readonly serverPauses: number;
+  readonly serverCrashes: number;
   /** How many processes run their services. */
   readonly servicesShare: number;
   /** Looking at `isHeld` may set the manager to work: some worlds look at every event, some rarely. */
@@ -72,7 +77,10 @@ export const QUIET: Partial<Profile> = {
   shutdowns: 0,
   freezes: 0,
   cuts: 0,
+  oneWayCuts: 0,
   settings: 0,
+  serverPauses: 0,
+  serverCrashes: 0,
 };
 
 /** No message is under way longer than this, a store that stands still included: what S9 has to allow for. */
@@ -123,5 +131,23 @@ export function profileFrom(random: Random): Profile {
     settings: random.chance(0.2) ? 1 : 0,
     servicesShare: 0.1,
     lookShare: random.chance(0.7) ? 1 : 0.2,
+    // What came later is drawn last, so that the rest of a seed stays what it was.
+    oneWayCuts: random.chance(0.3) ? random.whole(1, 3) : 0,
+    serverPauses: maybe(2),
+    serverCrashes: maybe(2),
+  };
+}
+
+/** Most worlds are small: what goes wrong goes wrong between two or three, and eight small worlds cost what a crowd does. */
+const SMALL_SHARE = 0.75;
+
+export function sizeOf(seed: number): Partial<Profile> {
+  const random = new Random(seed ^ 0x51ce);
+  if (!random.chance(SMALL_SHARE)) return {};
+  return {
+    processes: random.chance(0.7) ? 2 : 3,
+    actors: random.whole(1, 2),
+    steps: random.whole(2, 4),
+    chaosMs: random.between(1_500, 4_500),
   };
 }

@@ -15,6 +15,8 @@ export interface Operation {
 export class SequenceLedger {
   /** Operations whose commit was answered, and where. */
   readonly stored: { readonly operationId: string; readonly number: number }[] = [];
+  /** Operations whose result is in a spool, as their writer was told. */
+  readonly spooled = new Set<string>();
   /** What each reader was shown. */
   readonly seen = new Map<string, Seen[]>();
   /** The next operation of each owner: a process that comes after a crash goes on there. */
@@ -30,10 +32,10 @@ export class SequenceActor {
   readonly #ledger: SequenceLedger;
   readonly #stream: Stream<Operation>;
 
-  constructor(process: SimulatedProcess, ledger: SequenceLedger) {
+  constructor(process: SimulatedProcess, ledger: SequenceLedger, spool?: string) {
     this.#process = process;
     this.#ledger = ledger;
-    this.#stream = process.leases.sequence<Operation>(STREAM);
+    this.#stream = process.leases.sequence<Operation>(STREAM, spool === undefined ? {} : { spool });
     if (process.world.random.chance(0.6))
       this.#stream.recovery.rebuild('k', async (_partial, { operationId }) => ({ operationId }));
   }
@@ -135,6 +137,7 @@ export class SequenceActor {
       await act();
     } catch (error) {
       if (!(error instanceof LeaseError)) throw error;
+      if (error.details['spooled'] === true) this.#ledger.spooled.add(String(error.details['operationId']));
       this.#process.world.tell(() => `${this.#process.name} is told ${error.code}: ${error.message}`);
     }
   }

@@ -2,20 +2,24 @@
 import { describe, expect, test } from 'vitest';
 import type { SequenceStore } from '../../src/stores/sequence-store.js';
 import { MemoryStore } from '../../src/stores/memory/index.js';
+import { CALM, QUIET } from './profile.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { runSequenceSeed } from './run-seed.js';
 import type { SequenceSabotage } from './sequence-simulation.js';
 
 const SEEDS = 60;
 
-async function findingOf(sabotage: SequenceSabotage): Promise<string> {
+async function findingOf(sabotage: SequenceSabotage, spools?: string): Promise<string> {
+  const withSpool = (): SequenceSabotage =>
+    spools === undefined ? sabotage : { ...sabotage, spool: temporaryFolder(spools).path };
   for (let seed = 1; seed <= SEEDS; seed += 1) {
-    const { finding } = await runSequenceSeed(seed, sabotage);
+    const { finding } = await runSequenceSeed(seed, withSpool);
     if (finding) return finding.message;
   }
   return 'nothing is found';
 }
 
-type Right = Pick<SequenceStore, 'read' | 'release'>;
+type Right = Pick<SequenceStore, 'read' | 'release' | 'streams'>;
 
 /** A memory store some of whose methods about streams are wrong. */
 function broken(wrong: (right: Right) => Partial<SequenceStore>): SequenceSabotage {
@@ -23,7 +27,11 @@ function broken(wrong: (right: Right) => Partial<SequenceStore>): SequenceSabota
     store: (clock) => {
       const store = new MemoryStore({ clock });
       const { sequences } = store;
-      const right = { read: sequences.read.bind(sequences), release: sequences.release.bind(sequences) };
+      const right = {
+        read: sequences.read.bind(sequences),
+        release: sequences.release.bind(sequences),
+        streams: sequences.streams.bind(sequences),
+      };
       Object.assign(sequences, wrong(right));
       return store;
     },
@@ -76,3 +84,25 @@ describe('the simulation finds', () => {
     expect(await findingOf(sabotage)).toMatch(message);
   });
 });
+
+test(
+  'the simulation finds V7: a result of a spool that is answered as stored, and is not',
+  { timeout: 120_000 },
+  async () => {
+    const folder = temporaryFolder();
+    const forgets = broken((right) => ({
+      append: async (requests) => {
+        const { streams: _streams, ...reply } = await right.streams({ limit: 1 });
+        const results = requests.map(() => ({ outcome: 'stored', first: 1, how: 'moved' }) as const);
+        return { ...reply, results };
+      },
+    }));
+    const lossy = { ...CALM, lostReplyShare: 0.5, lostRequestShare: 0.5, givesUpMs: 100 };
+    const away = { processes: 2, actors: 1, steps: 4, network: lossy, chaosMs: 8_000 };
+    try {
+      expect(await findingOf({ ...forgets, profile: { ...QUIET, ...away } }, folder.path)).toMatch(/^V7: /);
+    } finally {
+      folder.remove();
+    }
+  },
+);

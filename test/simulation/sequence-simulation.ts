@@ -1,19 +1,19 @@
 // One seed of a world with a stream: processes write and read it while things go wrong, everything heals, writers finish,
 // whatever is open is recovered, every reader comes to the end, and every commit that was answered is there.
+import { join } from 'node:path';
 import { connect } from '../../src/connect.js';
-import '../../src/services/start-services.js'; // connect loads it on demand; the virtual world has no time for that
 import type { Clock } from '../../src/domain/clock.js';
 import { MemoryStore } from '../../src/stores/memory/index.js';
 import { seenOf } from '../../src/testing/store-conformance/sequence/history.js';
 import { FaultyNetwork, type Tamper } from './faulty-network.js';
 import { Ledger } from './ledger.js';
 import { heal, planMisfortunes, type Cast } from './misfortunes.js';
-import { ProcessStore } from './process-store.js';
 import { profileFrom, type Profile } from './profile.js';
 import { SequenceActor, SequenceLedger } from './sequence-actors.js';
 import { SequenceView, STREAM } from './sequence-view.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { trueClock } from './virtual-clock.js';
+import { servedWay, straightWay, type WayToStore } from './way-to-store.js';
 import { Violation, World } from './world.js';
 
 /** A claim whose recoverer died lives five minutes; then the next one takes it. */
@@ -26,6 +26,10 @@ export interface SequenceSabotage {
   readonly profile?: Partial<Profile>;
   readonly tamper?: Tamper;
   readonly store?: (clock: Clock) => MemoryStore;
+  /** Processes reach the store by HTTP, through a server. */
+  readonly isServed?: boolean;
+  /** A folder of this machine in which results wait that could not be stored (V7). */
+  readonly spool?: string;
 }
 
 export class SequenceSimulation {
@@ -33,36 +37,57 @@ export class SequenceSimulation {
   readonly ledger = new SequenceLedger();
   readonly #leases = new Ledger();
   readonly #view: SequenceView;
-  readonly #profile: Profile;
+  readonly profile: Profile;
   readonly #network: FaultyNetwork;
   readonly #store: MemoryStore;
   readonly #processes: SimulatedProcess[] = [];
+  readonly #way: WayToStore;
+  readonly #isServed: boolean;
+  readonly #spool: string | undefined;
   readonly #readers = new Map<SimulatedProcess, SequenceActor>();
 
   constructor(seed: number, sabotage: SequenceSabotage = {}) {
     this.world = new World(seed);
-    this.#profile = { ...profileFrom(this.world.random.fork()), ...sabotage.profile };
+    this.profile = { ...profileFrom(this.world.random.fork()), ...sabotage.profile };
     const clock = trueClock(this.world);
     this.#store = sabotage.store?.(clock) ?? new MemoryStore({ clock });
     this.#view = new SequenceView(this.world, this.#store);
     this.#network = new FaultyNetwork(this.world, this.#view);
     this.#network.tamper = sabotage.tamper;
+    this.#isServed = sabotage.isServed ?? false;
+    this.#spool = sabotage.spool;
+    this.world.waitsForDisk = this.#spool !== undefined;
+    this.#way = (this.#isServed ? servedWay : straightWay)({
+      world: this.world,
+      store: this.#store,
+      network: this.#network,
+      witness: this.#view,
+      hasSequences: true,
+      makeProcess: (name) => this.#makeProcess(name, name),
+    });
+  }
+
+  get grants(): number {
+    return this.ledger.stored.length;
   }
 
   async run(): Promise<void> {
     const { world } = this;
-    const profile = this.#profile;
+    const profile = this.profile;
     for (let i = 1; i <= profile.processes; i += 1) this.#start(`owner-${i}`);
     await world.run(() => this.#processes.every((process) => process.isConnected), 5_000);
     this.#network.traits = profile.network;
     const cast = this.#cast();
     planMisfortunes(cast);
+    this.#way.plan(profile);
     await world.run(() => false, world.now + profile.chaosMs);
     heal(cast);
+    this.#way.heal();
     await world.run(() => false, world.now + REPLACED_MS);
     await world.run(() => this.#isWritten, world.now + FINISH_MS);
     if (!this.#isWritten) throw new Violation('A1: a writer has not come to its end');
     await this.#settleRest();
+    if (this.#spool !== undefined) await this.#emptySpools();
     await world.run(() => this.#behind === undefined, world.now + FINISH_MS);
     this.#expectRead();
     this.ledger.isOver = true;
@@ -76,7 +101,7 @@ export class SequenceSimulation {
     return {
       world: this.world,
       network: this.#network,
-      profile: this.#profile,
+      profile: this.profile,
       processes: this.#processes,
       changeSettings: () => undefined,
       replace: (killed) => this.#start(killed.owner),
@@ -86,30 +111,33 @@ export class SequenceSimulation {
     };
   }
 
-  #start(owner: string, steps = this.#profile.steps): void {
+  #makeProcess(name: string, owner: string): SimulatedProcess {
     const { world } = this;
     const { random } = world;
     const traits = {
-      ppm: random.between(-this.#profile.ppm, this.#profile.ppm),
+      ppm: random.between(-this.profile.ppm, this.profile.ppm),
       wallOffsetMs: random.pick([0, -40_000, 90_000]),
       monotonicStart: random.between(1_000, 1_000_000),
-      lateMs: this.#profile.timersLateMs,
-      hidesSleep: this.#profile.hidesSleep,
+      lateMs: this.profile.timersLateMs,
+      hidesSleep: this.profile.hidesSleep,
     };
-    const name = `p${this.#processes.length + 1}`;
-    const process = new SimulatedProcess(world, this.#leases, this.#view, name, owner, traits);
+    return new SimulatedProcess(world, this.#leases, this.#view, name, owner, traits);
+  }
+
+  #start(owner: string, steps = this.profile.steps): void {
+    const process = this.#makeProcess(`p${this.#processes.length + 1}`, owner);
     this.#processes.push(process);
-    this.#live(process, steps).catch((error: unknown) => world.fail(error));
+    this.#live(process, steps).catch((error: unknown) => this.world.fail(error));
   }
 
   async #live(process: SimulatedProcess, steps: number): Promise<void> {
     const { world, ledger } = this;
     const { random } = world;
-    const store = new ProcessStore(this.#store, this.#network, process, true);
     const services = random.chance(0.4) ? 'auto' : 'off';
     for (;;) {
       try {
-        process.leases = await connect(store, { clock: process.clock, owner: process.owner, services });
+        process.store ??= await this.#way.open(process);
+        process.leases = await connect(process.store, { clock: process.clock, owner: process.owner, services });
         break;
       } catch (error) {
         world.tell(() => `${process.name} cannot connect: ${String(error)}`);
@@ -117,7 +145,7 @@ export class SequenceSimulation {
       }
     }
     await process.sleep(random.between(0, 200)); // so that the first question may already get lost
-    const actor = new SequenceActor(process, ledger);
+    const actor = new SequenceActor(process, ledger, this.#spoolOf(process.owner));
     if (steps === 0 || random.chance(0.5)) {
       this.#readers.set(process, actor);
       actor.follow().catch((error: unknown) => world.fail(error));
@@ -127,9 +155,17 @@ export class SequenceSimulation {
     process.isIdle = true;
   }
 
+  #spoolOf(owner: string): string | undefined {
+    return this.#spool === undefined ? undefined : join(this.#spool, owner);
+  }
+
   #shutDown(process: SimulatedProcess): void {
     process.isEnding = true;
-    process.leases.shutdown().then(
+    const end = async (): Promise<void> => {
+      await process.leases.shutdown();
+      if (this.#isServed) await process.store?.close(); // as connect does with a store that it has opened itself
+    };
+    end().then(
       () => process.ended(),
       (error: unknown) => this.world.fail(error),
     );
@@ -157,6 +193,27 @@ export class SequenceSimulation {
     }
     await world.run(() => isReached, world.now + FINISH_MS);
     if (!isReached) throw new Violation(`N3: nobody settles what is open: ${this.#view.watermark} of ${next - 1}`);
+  }
+
+  /** V7: what a writer was told to be in a spool is stored in the end, by whoever opens the folder next. */
+  async #emptySpools(): Promise<void> {
+    const { world, ledger } = this;
+    const last = this.#processes.at(-1) as SimulatedProcess;
+    const owners = new Set(this.#processes.map(({ owner }) => owner));
+    for (const owner of owners) {
+      const isManned = this.#processes.some(
+        (process) => process.owner === owner && !process.isGone && !process.isEnding,
+      );
+      if (!isManned) last.leases.sequence(STREAM, { spool: this.#spoolOf(owner) ?? '' });
+    }
+    const missing = (): string | undefined => {
+      const stored = new Set(this.#view.items.flatMap((one) => (one.operation === undefined ? [] : [one.operationId])));
+      for (const operationId of ledger.spooled) if (!stored.has(operationId)) return operationId;
+      return undefined;
+    };
+    await world.run(() => missing() === undefined, world.now + FINISH_MS);
+    const lost = missing();
+    if (lost !== undefined) throw new Violation(`V7: ${lost} was told to be in the spool, and is never stored`);
   }
 
   /** A reader that lives and has not come to the end. */

@@ -2,6 +2,7 @@
 // have. Everything that runs in it comes through `deliver`, so that a stop is a stop: while it is paused nothing of it
 // runs, and what fell due meanwhile runs late, in an order that only the seed knows.
 import type { Holdfast } from '../../src/holdfast.js';
+import type { Store } from '../../src/stores/store.js';
 import type { Ledger } from './ledger.js';
 import type { StoreView } from './store-view.js';
 import { VirtualClock, type ClockTraits } from './virtual-clock.js';
@@ -21,6 +22,8 @@ export class SimulatedProcess {
   readonly view: StoreView;
   /** Documents of delegation that were addressed to it. */
   readonly inbox: { readonly document: string; readonly leaseId: string }[] = [];
+  /** Its way to the store, once it is open. */
+  store: Store | undefined;
   #leases: Holdfast | undefined;
   state: ProcessState = 'running';
   /** Its actors have come to the end of their programs. */

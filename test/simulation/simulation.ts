@@ -1,7 +1,6 @@
 // One seed from beginning to end: processes connect, their actors work while things go wrong, everything heals, everybody
 // must finish, nothing may be left in the store, and every process can be shut down.
 import { connect, type ConnectOptions } from '../../src/connect.js';
-import '../../src/services/start-services.js'; // connect loads it on demand; the virtual world has no time for that
 import type { Clock } from '../../src/domain/clock.js';
 import { MemoryStore } from '../../src/stores/memory/index.js';
 import { Actor } from './actor.js';
@@ -9,12 +8,12 @@ import { FaultyNetwork, type Loses, type Tamper } from './faulty-network.js';
 import { Invariants } from './invariants.js';
 import { Ledger } from './ledger.js';
 import { heal, planMisfortunes, type Cast } from './misfortunes.js';
-import { ProcessStore } from './process-store.js';
 import { profileFrom, type Profile } from './profile.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { runProgram } from './steps.js';
 import { StoreView } from './store-view.js';
 import { trueClock } from './virtual-clock.js';
+import { servedWay, straightWay, type WayToStore } from './way-to-store.js';
 import { Violation, World } from './world.js';
 
 /** After the healing everybody with a finite program must come to an end within this time. */
@@ -23,6 +22,8 @@ const FINISH_MS = 240_000;
 const QUIET_MS = 15_000;
 const SHUTDOWN_MS = 20_000;
 const DRAIN_MS = 500;
+/** What was asked before the healing and got lost keeps its place among the requests of the HTTP store for five seconds. */
+const SERVED_SLACK_MS = 6_000;
 
 /** What a test may break on purpose. */
 export interface Sabotage {
@@ -30,6 +31,8 @@ export interface Sabotage {
   readonly tamper?: Tamper;
   readonly loses?: Loses;
   readonly store?: (clock: Clock) => MemoryStore;
+  /** Processes reach the store by HTTP, through a server. */
+  readonly isServed?: boolean;
 }
 
 export class Simulation {
@@ -42,6 +45,8 @@ export class Simulation {
   readonly #processes: SimulatedProcess[] = [];
   readonly #cast: Cast;
   readonly #invariants: Invariants;
+  readonly #way: WayToStore;
+  readonly #isServed: boolean;
 
   constructor(seed: number, sabotage: Sabotage = {}) {
     this.world = new World(seed);
@@ -52,7 +57,12 @@ export class Simulation {
     this.network = new FaultyNetwork(this.world, this.view);
     this.network.tamper = sabotage.tamper;
     this.network.loses = sabotage.loses;
-    this.#invariants = new Invariants(this.world, this.ledger, this.view, this.profile.lookShare);
+    const { isServed = false } = sabotage;
+    this.#isServed = isServed;
+    this.#invariants = new Invariants(this.world, this.ledger, this.view, {
+      lookShare: this.profile.lookShare,
+      slackMs: isServed ? SERVED_SLACK_MS : 0,
+    });
     this.world.check = () => this.#invariants.check();
     this.world.checkTime = () => this.#invariants.checkTime();
     this.world.instantsBefore = (end) => this.#invariants.instantsBefore(end);
@@ -67,6 +77,18 @@ export class Simulation {
         if (process.isConnected) this.#shutDown(process);
       },
     };
+    this.#way = (isServed ? servedWay : straightWay)({
+      world: this.world,
+      store: this.#store,
+      network: this.network,
+      witness: this.view,
+      hasSequences: false,
+      makeProcess: (name) => this.#makeProcess(name, name),
+    });
+  }
+
+  get grants(): number {
+    return this.ledger.granted;
   }
 
   async run(): Promise<void> {
@@ -75,8 +97,10 @@ export class Simulation {
     await world.run(() => this.#processes.every((process) => process.isConnected), 5_000);
     network.traits = profile.network;
     planMisfortunes(this.#cast);
+    this.#way.plan(profile);
     await world.run(() => false, world.now + profile.chaosMs);
     heal(this.#cast);
+    this.#way.heal();
     this.#invariants.healed();
     await world.run(() => this.#isIdle, world.now + FINISH_MS);
     this.#expectFinished();
@@ -89,23 +113,26 @@ export class Simulation {
     this.#expectNoTimers();
   }
 
-  #start(owner: string, actors: number): void {
+  #makeProcess(name: string, owner: string): SimulatedProcess {
     const { world, profile } = this;
     const { random } = world;
-    const process = new SimulatedProcess(world, this.ledger, this.view, `p${this.#processes.length + 1}`, owner, {
+    return new SimulatedProcess(world, this.ledger, this.view, name, owner, {
       ppm: random.between(-profile.ppm, profile.ppm),
       wallOffsetMs: random.pick([0, 0, -40_000, 90_000]) * random.next(),
       monotonicStart: random.between(1_000, 1_000_000),
       lateMs: profile.timersLateMs,
       hidesSleep: profile.hidesSleep,
     });
+  }
+
+  #start(owner: string, actors: number): void {
+    const process = this.#makeProcess(`p${this.#processes.length + 1}`, owner);
     this.#processes.push(process);
-    this.#live(process, actors).catch((error: unknown) => world.fail(error));
+    this.#live(process, actors).catch((error: unknown) => this.world.fail(error));
   }
 
   async #live(process: SimulatedProcess, actors: number): Promise<void> {
     const { world, profile } = this;
-    const store = new ProcessStore(this.#store, this.network, process);
     const { random } = world;
     const options: ConnectOptions = {
       clock: process.clock,
@@ -116,7 +143,8 @@ export class Simulation {
     };
     for (;;) {
       try {
-        process.leases = await connect(store, options);
+        process.store ??= await this.#way.open(process);
+        process.leases = await connect(process.store, options);
         break;
       } catch (error) {
         world.tell(() => `${process.name} cannot connect: ${String(error)}`);
@@ -143,7 +171,10 @@ export class Simulation {
         'shutdown',
         SHUTDOWN_MS,
         undefined,
-        () => process.leases.shutdown(drain),
+        async () => {
+          await process.leases.shutdown(drain);
+          if (this.#isServed) await process.store?.close(); // as connect does with a store that it has opened itself
+        },
         () => 'shut down',
       )
       .then(() => process.ended())

@@ -4,10 +4,10 @@
 // `now` is the true time, in milliseconds from the beginning of the world. What a process believes is in virtual-clock.ts.
 import { EventHeap } from './event-heap.js';
 import { Random } from './random.js';
+import { turn, turnWithDisk } from './turn.js';
 
 /** The wall clock of the true time at 0. */
 export const EPOCH_WALL_MS = 1_767_225_600_000;
-const STORY_LENGTH = 60;
 /** S18: a world that never comes to rest is a finding, not a hang. */
 const MAX_EVENTS = 60_000;
 
@@ -35,9 +35,11 @@ export class World {
   /** Instants between events at which the checks look as well: before the time given, in order. */
   instantsBefore: (end: number) => number[] = () => [];
   #events = new EventHeap<WorldEvent>();
-  /** The whole story is kept for somebody who reads it, else its end. */
-  keepsAll = false;
-  #story: { readonly at: number; readonly words: () => string }[] = [];
+  /** The story is kept for somebody who reads it. A world that is run for its checks alone tells nothing. */
+  isTold = false;
+  /** Something in it writes files. */
+  waitsForDisk = false;
+  readonly #story: string[] = [];
   #broken: Error | undefined;
   count = 0;
 
@@ -53,15 +55,13 @@ export class World {
     return event;
   }
 
-  /** Told lazily: words are only made for a story that is read. */
+  /** Words are made at once, because what they speak of changes. */
   tell(words: () => string): void {
-    this.#story.push({ at: this.now, words });
-    if (this.#story.length > 2 * STORY_LENGTH && !this.keepsAll) this.#story = this.#story.slice(-STORY_LENGTH);
+    if (this.isTold) this.#story.push(`  ${this.now.toFixed(3).padStart(10)}  ${words()}`);
   }
 
-  story(length = STORY_LENGTH): string {
-    const lines = this.#story.slice(-length).map(({ at, words }) => `  ${at.toFixed(3).padStart(10)}  ${words()}`);
-    return lines.join('\n');
+  story(length = Infinity): string {
+    return this.#story.slice(-length).join('\n');
   }
 
   /** Whatever happens in a callback or a promise nobody waits for ends the run. */
@@ -71,13 +71,13 @@ export class World {
 
   /** Runs until `isOver`, or until nothing is left to happen before `end`. */
   async run(isOver: () => boolean, end: number): Promise<void> {
-    await settled();
+    await this.#settle();
     for (let next = this.#events.peek(); next && next.at <= end && !isOver(); next = this.#events.peek()) {
       this.#events.pop();
       if (next.isOff) continue;
       this.#look(next.at);
       next.run();
-      await settled();
+      await this.#settle();
       this.#throwIfBroken();
       this.check();
       this.count += 1;
@@ -85,6 +85,10 @@ export class World {
     }
     if (isOver()) return;
     this.#look(end);
+  }
+
+  #settle(): Promise<void> {
+    return this.waitsForDisk ? turnWithDisk() : turn();
   }
 
   /** Time passes up to the next event; a clock at a call is compared at every moment that could matter. */
@@ -100,11 +104,4 @@ export class World {
   #throwIfBroken(): void {
     if (this.#broken) throw this.#broken;
   }
-}
-
-/** One turn of the loop: all promises settle before it, however long their chain. No time passes. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

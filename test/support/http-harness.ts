@@ -3,21 +3,14 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { OpenAPIHono } from '@hono/zod-openapi';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Clock } from '../../src/domain/clock.js';
-import { LeaseError } from '../../src/domain/errors.js';
-import { silentLogger } from '../../src/observe/logger.js';
-import { TokenAccess } from '../../src/server/access/index.js';
-import { DEFAULT_LIMITS, type ServerContext, type ServerEnv } from '../../src/server/context.js';
-import { door } from '../../src/server/door/index.js';
-import { internalProblem, problemResponse } from '../../src/server/problem.js';
-import { mount } from '../../src/server/route.js';
-import { storeRoutes } from '../../src/server/store/routes.js';
+import type { TokenAccess } from '../../src/server/access/index.js';
 import { openHttp } from '../../src/stores/http/index.js';
 import type { Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import type { Opened, StoreHarness } from '../../src/testing/store-conformance/index.js';
+import { storeApp } from './store-app.js';
 
 const clock: Clock = systemClock();
 
@@ -27,20 +20,9 @@ export interface StoreServer {
   close(): Promise<void>;
 }
 
-/** The suite asks faster, and lets more wait, than one client in production may. */
-const LIMITS = { ...DEFAULT_LIMITS, ratePerSecond: 1_000_000, rateBurst: 1_000_000, waitsPerToken: 100_000 };
-
 export async function serveStore(store: Store): Promise<StoreServer> {
-  const access = new TokenAccess({ store, clock, logger: silentLogger });
+  const { app, access, drain } = storeApp(store, clock);
   await access.start();
-  const draining = new AbortController();
-  const isDraining = (): boolean => draining.signal.aborted;
-  const parts = { store, clock, access, logger: silentLogger, limits: LIMITS, version: '0.0.0', isDraining };
-  const context = { ...parts, draining: draining.signal } as unknown as ServerContext;
-  const app = new OpenAPIHono<ServerEnv>();
-  app.onError((error) => (error instanceof LeaseError ? problemResponse(error) : internalProblem()));
-  app.use(door(context));
-  mount(app, storeRoutes(context), context);
   const server = createAdaptorServer({ fetch: app.fetch });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -48,7 +30,7 @@ export async function serveStore(store: Store): Promise<StoreServer> {
     port: (server.address() as AddressInfo).port,
     access,
     async close() {
-      draining.abort();
+      drain();
       access.stop();
       const closed = once(server, 'close');
       server.close();

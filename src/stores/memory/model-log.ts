@@ -40,7 +40,7 @@ export class ModelLog {
     if (isLost) return { outcome: 'lost', oldest: this.#position(this.#prunedThrough) };
     const kept = query.backward
       ? this.#rows.filter(({ key }) => from === undefined || key < from).reverse()
-      : this.#rows.filter(({ key }) => key > (from ?? START));
+      : this.#rows.slice(this.#rows.findLastIndex(({ key }) => key <= (from ?? START)) + 1); // few are new to who follows
     const wanted = kept.filter(({ row }) => matchesQuery(row, query));
     const rows = wanted.slice(0, query.limit);
     const more = wanted.length > rows.length;
