@@ -8,7 +8,7 @@ export interface TemporaryFolder {
   remove(): void;
 }
 
-export function temporaryFolder(): TemporaryFolder {
-  const path = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
+export function temporaryFolder(within = tmpdir()): TemporaryFolder {
+  const path = mkdtempSync(join(within, 'holdfast-test-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

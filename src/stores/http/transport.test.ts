@@ -64,6 +64,21 @@ describe('W2: one request', () => {
     expect(asked).toBe(1);
   });
 
+  test('A9: what is under way when the transport is closed is not asked again, and no connection is left', async () => {
+    const to = await talkTo((_request, response) => {
+      if (asked === 1) response.end('{}');
+    });
+    const connections = new Set<number | undefined>();
+    server?.on('connection', (socket) => connections.add(socket.remotePort));
+    await to.send(ask);
+    const pending = to.send(ask); // on the kept connection
+    await once(server!, 'request');
+    to.close();
+    await expect(pending).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await expect(to.send(ask)).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+    expect([asked, connections.size]).toEqual([2, 1]);
+  });
+
   test.each([
     [true, 3],
     [false, 2],

@@ -73,7 +73,9 @@ export class Transport {
     try {
       return await this.#once(ask, ask.withinMs);
     } catch (error) {
-      if (!(error instanceof StaleConnection) || !ask.isRepeatable) throw translateError(causeOf(error), this.where);
+      // Closing cuts what is under way: that is no reason to ask again, over a connection nobody would close any more.
+      const isAskedAgain = error instanceof StaleConnection && ask.isRepeatable && !this.#isClosed;
+      if (!isAskedAgain) throw translateError(causeOf(error), this.where);
     }
     try {
       return await this.#once(ask, Math.max(1, until - this.#clock.monotonic()));

@@ -1,5 +1,6 @@
 // A TCP proxy in front of any test server, in the test's hand: it passes bytes, cuts live connections (a reset that both sides
-// notice) or black-holes them (bytes vanish, nobody is told: a half-open socket). Bytes are never changed or reordered.
+// notice), black-holes them (bytes vanish, nobody is told: a half-open socket) or lets only answers come late. Bytes are never
+// changed or reordered.
 import { once } from 'node:events';
 import { connect as dial, createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -11,6 +12,8 @@ interface Pair {
   /** What is read from this side goes nowhere. */
   clientMuted: boolean;
   serverMuted: boolean;
+  /** Answers on their way, the oldest first; the end of the connection is one too. */
+  readonly late: { readonly at: number; readonly pass: () => void }[];
 }
 
 export interface CutProxy {
@@ -25,6 +28,8 @@ export interface CutProxy {
   cut(): void;
   /** Live connections stay open and say nothing more, in both directions or only the server's answers. */
   blackHole(what?: 'both' | 'answers'): void;
+  /** The server's answers come this much later from now on; requests pass at once. */
+  delayAnswers(ms: number): void;
   /** What becomes of connections from now on: passed, taken but swallowed, or reset at once. */
   newConnections(passing: Passing): void;
   /** Everything as at the start; what was black-holed is cut, for its bytes are gone. */
@@ -35,6 +40,7 @@ export interface CutProxy {
 export async function startCutProxy(targetPort: number, targetHost = '127.0.0.1'): Promise<CutProxy> {
   const pairs = new Set<Pair>();
   let passing: Passing = 'pass';
+  let delayMs = 0;
   let taken = 0;
   let bytesFromClients = 0;
 
@@ -46,31 +52,31 @@ export async function startCutProxy(targetPort: number, targetHost = '127.0.0.1'
     }
     taken += 1;
     const server = dial(targetPort, targetHost);
-    server.on('error', () => client.resetAndDestroy());
+    server.on('error', () => reset(client));
     client.setNoDelay(true);
     server.setNoDelay(true);
     const swallowed = passing === 'swallow';
-    const pair: Pair = { client, server, clientMuted: swallowed, serverMuted: swallowed };
+    const pair: Pair = { client, server, clientMuted: swallowed, serverMuted: swallowed, late: [] };
     pairs.add(pair);
     client.on('data', (bytes) => {
       bytesFromClients += bytes.length;
       if (!pair.clientMuted) server.write(bytes);
     });
     server.on('data', (bytes) => {
-      if (!pair.serverMuted) client.write(bytes);
+      answer(pair, delayMs, () => client.write(bytes));
     });
     client.on('end', () => {
       if (!pair.clientMuted) server.end();
     });
     server.on('end', () => {
-      if (!pair.serverMuted) client.end();
+      answer(pair, delayMs, () => client.end());
     });
     client.on('close', () => {
       pairs.delete(pair);
       server.destroy();
     });
     server.on('close', () => {
-      if (!pair.serverMuted) client.destroy();
+      answer(pair, delayMs, () => client.destroy());
     });
   });
   listener.listen(0, '127.0.0.1');
@@ -79,8 +85,8 @@ export async function startCutProxy(targetPort: number, targetHost = '127.0.0.1'
   const cutPairs = (which: (pair: Pair) => boolean): void => {
     for (const pair of [...pairs].filter(which)) {
       pairs.delete(pair);
-      pair.client.resetAndDestroy();
-      pair.server.resetAndDestroy();
+      reset(pair.client);
+      reset(pair.server);
     }
   };
   return {
@@ -101,11 +107,15 @@ export async function startCutProxy(targetPort: number, targetHost = '127.0.0.1'
         if (what === 'both') pair.clientMuted = true;
       }
     },
+    delayAnswers(ms) {
+      delayMs = ms;
+    },
     newConnections(next) {
       passing = next;
     },
     heal() {
       passing = 'pass';
+      delayMs = 0;
       cutPairs((pair) => pair.clientMuted || pair.serverMuted);
     },
     async close() {
@@ -114,4 +124,37 @@ export async function startCutProxy(targetPort: number, targetHost = '127.0.0.1'
       await once(listener, 'close');
     },
   };
+}
+
+/** A socket that has said its goodbye cannot be reset any more: Node would neither close it nor say so. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+/** Passes an answer on after its delay, and never before an earlier one. */
+function answer(pair: Pair, delayMs: number, pass: () => void): void {
+  const passIfHeard = (): void => {
+    if (!pair.serverMuted && !pair.client.destroyed) pass();
+  };
+  if (delayMs === 0 && pair.late.length === 0) {
+    passIfHeard();
+    return;
+  }
+  const last = pair.late.at(-1)?.at ?? 0;
+  pair.late.push({ at: Math.max(last, performance.now() + delayMs), pass: passIfHeard });
+  if (pair.late.length === 1) passWhenDue(pair);
+}
+
+function passWhenDue(pair: Pair): void {
+  const [first] = pair.late;
+  if (first === undefined) return;
+  setTimeout(
+    () => {
+      pair.late.shift();
+      first.pass();
+      passWhenDue(pair);
+    },
+    Math.max(0, first.at - performance.now()),
+  ).unref();
 }

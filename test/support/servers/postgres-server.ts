@@ -25,6 +25,10 @@ export interface PostgresOptions {
   readonly stepClock?: boolean;
   /** A data directory to begin with, instead of an empty cluster. */
   readonly copyOf?: string;
+  /** The folder its own folder is made in; the system's for temporary files unless given. */
+  readonly within?: string;
+  /** More for its environment. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export interface PostgresServer {
@@ -47,7 +51,7 @@ export interface PostgresServer {
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder(options.within);
   const who = unprivileged();
   chmodSync(folder.path, 0o755);
   const data = join(folder.path, 'data');
@@ -101,7 +105,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     },
     async start() {
       const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-      const env = { ...process.env, ...(options.stepClock ? clock.env() : {}) };
+      const env = { ...process.env, ...(options.stepClock ? clock.env() : {}), ...options.env };
       const running = startProcess(findBinary('postgres'), ['-D', data, ...args], { ...who, cwd: folder.path, env });
       started = running;
       await untilReady(running, async () => (await accepts(port)) && isOpen(data));

@@ -16,6 +16,10 @@ export interface RedisOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Its clock can be stepped through `clock`. */
   readonly stepClock?: boolean;
+  /** The folder its own folder is made in; the system's for temporary files unless given. */
+  readonly within?: string;
+  /** More for its environment. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export interface RedisServer {
@@ -33,7 +37,7 @@ export interface RedisServer {
 }
 
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder(options.within);
   const port = await freePort();
   const clock = new StepClock(folder.path);
   let started: Started | undefined;
@@ -55,7 +59,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     },
     async start() {
       const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-      const env = { ...process.env, ...(options.stepClock ? clock.env() : {}) };
+      const env = { ...process.env, ...(options.stepClock ? clock.env() : {}), ...options.env };
       const running = startProcess(findBinary('redis-server'), args, { cwd: folder.path, env });
       started = running;
       await untilReady(running, () => accepts(port));
