@@ -27,7 +27,10 @@ async function bundleCommand(folder) {
   const bundle = await rolldown({
     input,
     platform: 'node',
-    external: [/^node:/, /^(better-sqlite3|commander|hono|ioredis|pg|prom-client|redis|zod|@hono|@opentelemetry)(\/|$)/],
+    external: [
+      /^node:/,
+      /^(better-sqlite3|commander|hono|ioredis|pg|prom-client|redis|zod|@hono|@opentelemetry)(\/|$)/,
+    ],
   });
   const files = `${folder}.bundle`;
   await bundle.write({ dir: files, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });

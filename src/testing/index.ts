@@ -15,6 +15,10 @@ export {
   type WorkloadOptions,
 } from './store-conformance/concurrent.js';
 export { readHistory, readRecords, type CallRecord, type History } from './store-conformance/history-records.js';
+export { checkLinearizable, type LinearVerdict } from './store-conformance/history-linear.js';
+export { checkGuardedWrites, type GuardedWrite } from './store-conformance/history-writes.js';
+export { historyLines, readHistoryLines, type HistoryAbout } from './store-conformance/history-file.js';
+export { linearPart, linearWorkload, type LinearOptions } from './store-conformance/linear-part.js';
 export { randomPrograms, type ProgramOptions } from './store-conformance/random-programs.js';
 export { stressService, type StressEnvironment, type StressSubject } from './service-stress.js';
 export {

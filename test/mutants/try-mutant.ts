@@ -19,11 +19,21 @@ const COPIED = [
   'dist',
 ];
 const LONGEST_MS = 300_000;
+/** Worlds of the simulation for each mutant: one that needs more is not caught. */
+const SEEDS = '2000';
 
 export interface Noticed {
   readonly test: string;
   /** How many worlds the simulation needed. */
   readonly worlds?: number | undefined;
+  /** How many random programs were needed. */
+  readonly programs?: number | undefined;
+}
+
+/** One line of the report: what became of a mutant. */
+export interface MutantResult extends Pick<Mutant, 'name' | 'rule' | 'file'>, Partial<Noticed> {
+  readonly caught: boolean;
+  readonly seconds: number;
 }
 
 /** The text of the file with the mutant in it. */
@@ -52,12 +62,17 @@ export async function tryMutant(copy: string, mutant: Mutant): Promise<Noticed |
   }
 }
 
+/** What fails in the copy as it is: a test that fails anyway notices nothing. */
+export async function whatFailsAnyway(copy: string, files: readonly string[]): Promise<Noticed | undefined> {
+  return whatNoticed(await runTests(copy, files));
+}
+
 function runTests(copy: string, files: readonly string[]): Promise<string> {
   const args = ['run', '--bail', '1', '--project', 'unit', '--project', 'conformance', ...files];
   const { VITEST: _vitest, VITEST_POOL_ID: _pool, VITEST_WORKER_ID: _worker, ...env } = process.env;
   const child = spawn(join(copy, 'node_modules/.bin/vitest'), args, {
     cwd: copy,
-    env: { ...env, NO_COLOR: '1' },
+    env: { SEEDS, ...env, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: LONGEST_MS,
   });
@@ -77,6 +92,14 @@ function runTests(copy: string, files: readonly string[]): Promise<string> {
 function whatNoticed(output: string): Noticed | undefined {
   const test = /^ FAIL +(?:\|?(?:unit|conformance)\|? +)?(.+)$/m.exec(output)?.[1];
   if (test === undefined) return undefined;
-  const seed = /repeat it: SEED=(\d+)/.exec(output)?.[1];
-  return { test, worlds: seed === undefined ? undefined : Number(seed) };
+  const number = (pattern: RegExp): number | undefined => {
+    const found = pattern.exec(output)?.[1];
+    return found === undefined ? undefined : Number(found);
+  };
+  const isSimulation = test.startsWith('test/simulation/');
+  return {
+    test,
+    worlds: isSimulation ? number(/repeat it: SEED=(\d+)/) : undefined,
+    programs: number(/disagree \(program (\d+) of SEED=/),
+  };
 }

@@ -115,6 +115,7 @@ describe.skipIf(isSkipped('postgres'))('locks of the PostgreSQL store', () => {
     const tree = acquire(store, await ask([subtree('t')]));
     await untilSomebodyWaits();
     const child = acquire(other, await ask([node('t/x')]));
+    await untilSomebodyWaits(2);
     await letGo();
     const outcomes = (await Promise.all([tree, child])).map(({ outcome }) => outcome).sort();
     expect(outcomes).toEqual(['granted', 'refused']);

@@ -1,123 +1,24 @@
 // Each checker accepts a history the memory store really made, and rejects it with one line changed.
 import { describe, expect, test } from 'vitest';
 import type { LogRow } from '../../domain/events.js';
-import { normaliseParts, type Resources } from '../../domain/part.js';
-import type { AcquireRequest } from '../../domain/requests.js';
-import { MemoryStore } from '../../stores/memory/index.js';
-import { FakeClock } from '../fake-clock.js';
+import { goodHistory, long } from '../../../test/support/scripted-history.js';
+import { normaliseParts } from '../../domain/part.js';
 import { checkHistory } from './check-history.js';
 import { checkEnds } from './history-ends.js';
 import { checkEpochs } from './history-epochs.js';
 import { checkExclusion } from './history-exclusion.js';
 import { checkOrder } from './history-order.js';
 import { checkQueue } from './history-queue.js';
-import { readHistory, readRecords, type CallRecord, type History } from './history-records.js';
+import type { CallRecord, History } from './history-records.js';
 import { checkTable } from './history-table.js';
-import { WorkloadClient } from './workload-client.js';
-
-/** Everybody's calls go through one client, whose lines are the records; ids are names, padded. */
-class Script {
-  readonly clock = new FakeClock();
-  readonly store = new MemoryStore({ clock: this.clock });
-  readonly lines: string[] = [];
-  readonly client = new WorkloadClient(this.store, {
-    clock: this.clock,
-    name: 'everybody',
-    dice: this.clock,
-    record: (line) => void this.lines.push(line),
-  });
-
-  async acquire(id: string, owner: string, resources: Resources, more: Partial<AcquireRequest> = {}): Promise<void> {
-    await this.pass(1);
-    const parts = normaliseParts(resources);
-    const rest = {
-      priority: 0,
-      join: true,
-      holding: [],
-      reclaim: false,
-      maxRenewals: -1,
-      minHoldMs: 0,
-      lockDelayMs: 0,
-    };
-    const request = { id: long(id), bornAt: this.client.now, owner, parts, ttlMs: 60_000, remote: false, ...rest };
-    await this.client.acquire([{ ...request, callerWall: 0, ...more }]);
-  }
-  async claim(id: string): Promise<void> {
-    await this.pass(1);
-    await this.client.acquire([this.client.tickets.get(long(id))!]);
-  }
-  async release(id: string): Promise<void> {
-    await this.pass(1);
-    const epoch = this.epoch(id);
-    await this.client.end([{ id: long(id), epoch, requestId: this.clock.randomText(), why: 'released' }]);
-  }
-  epoch(id: string): number {
-    return this.client.held.get(long(id))!.epoch;
-  }
-  async pass(ms: number): Promise<void> {
-    await this.clock.advance(ms);
-    await this.client.lookAtTime();
-  }
-}
-
-const long = (id: string): string => id.padEnd(16, '_');
-
-async function goodHistory(): Promise<History> {
-  const all = new Script();
-  const { client } = all;
-  await all.acquire('first', 'ann', 'orders');
-  await all.acquire('second', 'bob', 'orders', { ttlMs: 1_000 });
-  await all.acquire('third', 'cat', 'orders');
-  await all.release('first');
-  await all.claim('third'); // still behind the second
-  await all.claim('second');
-  await all.pass(1_000); // the second runs out
-  await all.claim('third');
-  await all.acquire('dead', 'dan', 'orders');
-  await client.renew([{ id: long('third'), epoch: all.epoch('third'), requestId: 'renewal', callerWall: 0 }]);
-  await all.pass(10_000); // nobody refreshes
-  await all.release('third');
-  await all.acquire('fourth', 'ann', 'orders');
-  await all.acquire('refused', 'bob', 'orders', { join: false });
-
-  await all.acquire('pool-1', 'ann', { name: 'pool', mode: 'shared', limit: 2 });
-  await all.acquire('pool-2', 'bob', { name: 'pool', mode: 'shared', limit: 2 });
-  await all.acquire('pool-3', 'cat', { name: 'pool', mode: 'shared', limit: 2 });
-  await all.release('pool-2');
-  await all.claim('pool-3');
-  await all.release('pool-3');
-  const upgrades = { id: long('pool-1'), epoch: all.epoch('pool-1') };
-  await all.acquire('upgrade', 'ann', 'pool', { upgrades });
-  const requestId = 'change';
-  await client.change([{ kind: 'downgrade', id: long('pool-1'), epoch: all.epoch('pool-1'), requestId }]);
-  await all.pass(1);
-  const toOwner = 'eve';
-  const [id, epoch] = [long('pool-1'), all.epoch('pool-1')];
-  await client.change([{ kind: 'delegate', id, epoch, requestId: 'more', toOwner }]);
-
-  await all.acquire('below', 'bob', 'tree/leaf');
-  await all.release('below');
-  await all.acquire('tree', 'ann', { name: 'tree', scope: 'subtree' });
-  await client.revoke({
-    target: { resource: 'tree' },
-    reason: 'why not',
-    actor: 'root',
-    upToEpoch: client.epoch,
-    keepOutMs: 0,
-  });
-
-  await all.acquire('held', 'ann', 'p');
-  await all.acquire('waits', 'bob', ['p', 'q']);
-  await all.acquire('past', 'ann', 'q', { holding: [long('held')] }); // the waiter waits for what this one holds
-  await client.sweep({ limit: 100 });
-  return { ...(await readHistory(all.store)), records: readRecords(all.lines) };
-}
 
 const good = await goodHistory();
 
 test('the history the memory store made is accepted', () => {
   expect(good.log.length).toBeGreaterThan(25);
-  expect(good.table.items.map(({ id }) => id)).toEqual(['fourth', 'held', 'waits', 'pool-1', 'past'].map(long));
+  expect(good.table.items.map(({ id }) => id)).toEqual(
+    ['left', 'right', 'to-right', 'fourth', 'held', 'waits', 'pool-1', 'past'].map(long),
+  );
   expect(checkHistory(good)).toEqual([]);
 });
 

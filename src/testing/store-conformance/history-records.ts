@@ -58,8 +58,18 @@ export function recordLine(record: CallRecord): string {
 
 /** The records in lines of text, in the order they were sent. Lines of several clients may be mixed. */
 export function readRecords(lines: Iterable<string>): CallRecord[] {
-  const records = [...lines].filter((line) => line.trim() !== '').map((line) => JSON.parse(line) as CallRecord);
+  const records = [...lines].filter((line) => line.trim() !== '').map(readRecord);
   return records.sort((a, b) => a.sent - b.sent);
+}
+
+function readRecord(line: string, i: number, all: readonly string[]): CallRecord {
+  try {
+    return JSON.parse(line) as CallRecord;
+  } catch {
+    throw new Error(
+      `the history is cut short: record ${i + 1} of ${all.length} is no whole line (${line.slice(0, 60)}…). Nothing was checked: record it again.`,
+    );
+  }
 }
 
 /** What was asked for under each id. The first time counts: the same id with other content is refused (S8). */

@@ -15,6 +15,7 @@ const stream = [
   settled(2, 'gap'),
   settled(3, 'committed', 'c'),
   settled(4, 'filled', 'd'),
+  settled(5, 'moved'),
 ];
 const records: SequenceRecord[] = [
   { what: 'stored', operationId: 'op-1', text: '"a"', first: 1 },
@@ -22,7 +23,7 @@ const records: SequenceRecord[] = [
   { what: 'seen', reader: 'r', items: stream.slice(0, 2).map(seenOf) },
   { what: 'watermark', askedAt: 1, answeredAt: 2, watermark: 2 },
   { what: 'seen', reader: 'r', items: stream.slice(2).map(seenOf) },
-  { what: 'watermark', askedAt: 3, answeredAt: 4, watermark: 4 },
+  { what: 'watermark', askedAt: 3, answeredAt: 4, watermark: 5 },
 ];
 
 test('a history that is right has no complaint', () => {
@@ -43,6 +44,17 @@ test.each<[string, string, { records?: SequenceRecord[]; stream?: SettledNumber[
     { stream: stream.with(0, settled(1, 'committed', 'b')) },
   ],
   ['a gap that was seen is filled', 'N4: r saw [2,"gap",null]', { stream: stream.with(1, settled(2, 'filled', 'b')) }],
+  ['what was filled is a gap again', 'N4: r saw [4,"filled","\\"d\\""]', { stream: stream.with(3, settled(4, 'gap')) }],
+  [
+    'what was moved is committed',
+    'N4: r saw [5,"moved",null]',
+    { stream: stream.with(4, settled(5, 'committed', 'e')) },
+  ],
+  [
+    'what was stored was never answered so',
+    'N2: op-9 was answered as stored at 1',
+    { records: records.with(0, { what: 'stored', operationId: 'op-9', text: '"a"', first: 1 }) },
+  ],
   [
     'a reader misses a number',
     'N3: r saw 3 where 2 comes next',
