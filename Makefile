@@ -11,7 +11,7 @@ READY := node_modules/.ready-$(ABI)
 TIMED = trap 'printf "%-14s %4ss\n" "make $@" "$$SECONDS"' EXIT;
 BIN := node_modules/.bin
 
-.PHONY: help setup check types lint format-check unused tidy build package test unit conformance outside simulate mutants run demo demo-sequence bench format clean
+.PHONY: help setup check types lint format-check unused tidy build package test unit conformance outside faults simulate mutants prove run demo demo-sequence bench format clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,7 +47,7 @@ package: build ## build, then check what would be packed: exports and types
 
 test: ## check, then every test (SEED=n repeats one random run)
 	@$(TIMED) $(MAKE) check && $(BIN)/vitest run --project unit && $(BIN)/vitest run --project conformance && \
-		$(BIN)/vitest run --project outside
+		$(BIN)/vitest run --project outside && $(BIN)/vitest run --project faults
 
 unit: $(READY) ## the tests beside the source
 	@$(TIMED) $(BIN)/vitest run --project unit
@@ -58,11 +58,17 @@ conformance: build ## build, then the tests that span parts: stores, faults, gua
 outside: build ## build, then the tests of what users meet: the command, the server, the documents
 	@$(TIMED) $(BIN)/vitest run --project outside
 
-simulate: $(READY) ## the code that ships in 2,000 virtual worlds (SEED=n tells one story, SEEDS=k, FIRST=n)
+faults: build ## build, then a crowd on each store while processes, networks, disks and clocks fail (60 s a store; LONG=1, SEED=n)
+	@$(TIMED) $(BIN)/vitest run --project faults
+
+simulate: $(READY) ## the code that ships in 20,000 virtual worlds (SEED=n KIND=… or STORY=file tells one, SEEDS=k, FIRST=n)
 	@$(TIMED) $(BIN)/vitest run --project conformance test/simulation/simulation.test.ts
 
-mutants: $(READY) ## break the code that ships in thirty ways, each of which a test must notice (MUTANTS=part of a name)
+mutants: $(READY) ## break the code that ships in thirty-four ways, each of which a test must notice (MUTANTS=part of a name)
 	@$(TIMED) env MUTANTS="$(or $(MUTANTS),all)" $(BIN)/vitest run --project conformance test/mutants
+
+prove: build ## histories, simulation, mutants and faults with LONG=1: hours, and docs/proof.md (PROVE_SHORT=1 to try it)
+	@$(TIMED) node scripts/prove.mjs
 
 run: build ## serve leases over HTTP from this user's store, and print the address
 	@$(TIMED) node dist/cli/main.js serve
@@ -73,7 +79,7 @@ demo: build ## the takeover: two processes, the holder killed, the other goes on
 demo-sequence: build ## writers and readers of one stream, some killed: the replays are the same
 	@$(TIMED) node examples/demo-sequence.mjs
 
-bench: build ## measure against bare baselines (ONLY=sqlite, postgres, redis, sequence, manager, command or server)
+bench: build ## measure against peers and bare baselines (ONLY=public, sqlite, postgres, redis, sequence, manager, command, server)
 	@$(TIMED) node bench/run.mjs
 
 format: $(READY) ## put the layout right

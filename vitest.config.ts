@@ -1,6 +1,6 @@
-// Four projects: `tidy` keeps the house rules (part of `make check`), `unit` stands beside the source, `conformance` spans
-// parts: real stores, child processes, faults; `outside` is what users meet: command, server, documents. An error nobody
-// handled fails the run, always.
+// Five projects: `tidy` keeps the house rules (part of `make check`), `unit` stands beside the source, `conformance` spans
+// parts: real stores, child processes, faults; `outside` is what users meet: command, server, documents; `faults` is the crowd
+// under misfortune, two stores at a time. An error nobody handled fails the run, always.
 
 import { defineConfig } from 'vitest/config';
 
@@ -9,6 +9,7 @@ const OUTSIDE = [
   'test/stores/http{,-programs,-sqlite}.test.ts',
   'test/faults/http-server.test.ts',
 ];
+const CROWD = 'test/faults/crowd/**';
 const patient = { pool: 'forks', testTimeout: 120_000, hookTimeout: 120_000 } as const;
 
 export default defineConfig({
@@ -21,12 +22,21 @@ export default defineConfig({
         test: {
           name: 'conformance',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/tidy/**', ...OUTSIDE],
+          exclude: ['test/tidy/**', CROWD, ...OUTSIDE],
           fileParallelism: false, // timings and eight processes at a time want the machine to themselves
           ...patient,
         },
       },
       { test: { name: 'outside', include: OUTSIDE, maxWorkers: 2, sequence: { groupOrder: 1 }, ...patient } },
+      {
+        test: {
+          name: 'faults',
+          include: [`${CROWD}/*.test.ts`],
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+          ...patient,
+        },
+      },
     ],
   },
 });

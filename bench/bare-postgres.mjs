@@ -10,7 +10,9 @@ const FREE = "UPDATE bare SET expires_at = '-infinity' WHERE name = $1 AND owner
 
 export async function openBarePostgres(url, poolSize) {
   const pool = new pg.Pool({ connectionString: url, max: poolSize });
-  await pool.query('CREATE TABLE bare (name text PRIMARY KEY, owner text NOT NULL, expires_at timestamptz NOT NULL)');
+  await pool.query(
+    'CREATE TABLE IF NOT EXISTS bare (name text PRIMARY KEY, owner text NOT NULL, expires_at timestamptz NOT NULL)',
+  );
   return {
     name: 'bare upsert + update',
     pair: async (i) => {

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { alternate, row } from './measure.mjs';
+import { scaled } from './scale.mjs';
 
-const ROUNDS = 41;
+const ROUNDS = scaled(41, 3);
 const main = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 
 export async function benchCommand(say) {

@@ -1,5 +1,5 @@
 // A proxy on the loopback address that reads what a client sends and counts the questions in it: a Sync or a simple Query of
-// PostgreSQL, a command of Redis. Each is one round trip, whatever its size; nothing the driver does on the side is missed.
+// PostgreSQL, a command of Redis, a message of gRPC. Each is one round trip, whatever its size; nothing the driver does on the side is missed.
 import { once } from 'node:events';
 import { connect as dial, createServer } from 'node:net';
 
@@ -109,4 +109,25 @@ function readCommand(bytes) {
     at = size.next + size.value + 2;
   }
   return { words, end: at };
+}
+
+/** HTTP/2: a preface of 24 bytes, then frames of a length, a type and a stream; a DATA frame with something in it is a message. */
+export function grpcCounter(counted) {
+  const [PREFACE, HEAD, DATA] = [24, 9, 0];
+  let rest = Buffer.alloc(0);
+  let isStarted = false;
+  return (bytes) => {
+    rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+    if (!isStarted) {
+      if (rest.length < PREFACE) return;
+      rest = rest.subarray(PREFACE);
+      isStarted = true;
+    }
+    while (rest.length >= HEAD) {
+      const length = rest.readUIntBE(0, 3);
+      if (rest.length < HEAD + length) return;
+      if (rest[3] === DATA && length > 0) counted('message');
+      rest = rest.subarray(HEAD + length);
+    }
+  };
 }

@@ -6,10 +6,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '../dist/index.js';
 import { median, row, shown } from './measure.mjs';
+import { scaled } from './scale.mjs';
 
 const TTL_MS = 1_000;
-const ROUNDS = 24;
-const PEER_ROUNDS = 3;
+const ROUNDS = scaled(24, 2);
+const PEER_ROUNDS = scaled(3, 1);
 const PEER_PATIENCE_MS = 5_000;
 const EXTEND_MS = 600;
 

@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connect } from '../dist/index.js';
-import { median, row } from './measure.mjs';
+import { median, percentile, row } from './measure.mjs';
+import { scaled } from './scale.mjs';
 
 const PROCESSES = 8;
-const TURNS = 60;
+const TURNS = scaled(60, 8);
 const CHILD = fileURLToPath(new URL('hand-over-child.mjs', import.meta.url));
 
 export async function handOver(folder) {
@@ -27,7 +28,7 @@ export async function handOver(folder) {
   await leases.shutdown();
   const waits = turns.slice(1).map((turn, i) => turn.heldAt - turns[i].releasedAt);
   const sorted = [...waits].sort((a, b) => a - b);
-  const p99 = sorted[Math.floor(sorted.length * 0.99)];
+  const p99 = percentile(sorted, 0.99);
   const same = { store: 'manager', concurrency: PROCESSES, baseline: null, baselineName: '', unit: 'ms', atMost: true };
   return [
     row({ ...same, name: 'hand-over, median', ours: median(waits), ratio: median(waits), target: 3 }),

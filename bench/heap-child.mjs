@@ -1,11 +1,11 @@
-// 100,000 held leases, each with its signal read and one listener on it, on SQLite so that the store's rows are not in
+// So many held leases, each with its signal read and one listener on it, on SQLite so that the store's rows are not in
 // this heap. Reports bytes of heap per lease.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '../dist/index.js';
 
-const HELD = 100_000;
+const HELD = Number(process.argv[2]);
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-heap-'));
 const leases = await connect(`sqlite:${join(folder, 'heap.db')}`, { services: 'off', ttl: '10m' });
 const names = Array.from({ length: HELD }, (_, i) => `heap/${i}`);

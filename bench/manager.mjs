@@ -3,18 +3,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Batching, connect, makeId, systemClock } from '../dist/index.js';
+import { connect } from '../dist/index.js';
 import { openSqlite } from '../dist/stores/sqlite/index.js';
 import { frozenStore } from './frozen-store.mjs';
 import { handOver } from './hand-over.mjs';
 import { heapPerLease, manyHeld } from './many-held.mjs';
 import { alternate, row } from './measure.mjs';
-import { openVerrou } from './verrou.mjs';
+import { openVerrouSqlite } from './peers/verrou.mjs';
+import { clock, inParallel, Port } from './port.mjs';
+import { scaled } from './scale.mjs';
 
-const ROUNDS = 15;
+const ROUNDS = scaled(15, 3);
 /** Both sides run until the compiler is done with them. */
 const WARM_UP = 3_000;
-const clock = systemClock();
 
 export async function benchManager(say) {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
@@ -38,7 +39,7 @@ export async function benchManager(say) {
 async function againstPort(folder) {
   const pairs = 300;
   const leases = await connect(`sqlite:${join(folder, 'manager.db')}`, { services: 'off' });
-  const port = await openPort(join(folder, 'port.db'));
+  const port = await Port.over(await openSqlite(`sqlite:${join(folder, 'port.db')}`, { clock }));
   await inTurn(WARM_UP, (i) => port.pair(i % pairs));
   await inTurn(WARM_UP, (i) => managerPair(leases, i % pairs));
   const [portMs, managerMs] = await alternate(ROUNDS, [
@@ -62,7 +63,7 @@ async function againstPort(folder) {
 
 async function againstVerrou(folder) {
   const leases = await connect(`sqlite:${join(folder, 'ours.db')}`, { services: 'off' });
-  const verrou = await openVerrou(join(folder, 'verrou.db'));
+  const verrou = await openVerrouSqlite(join(folder, 'verrou.db'));
   const rows = [];
   const pairs = 320;
   await inTurn(WARM_UP, (i) => verrou.pair(i % pairs));
@@ -97,47 +98,6 @@ async function managerPair(leases, i) {
   await attempt.lease.release();
 }
 
-/** The port through batching, as bench/sqlite.mjs measures it. */
-async function openPort(path) {
-  const store = await openSqlite(`sqlite:${path}`, { clock });
-  const batching = new Batching(store);
-  let { now } = await store.time();
-  const terms = {
-    priority: 0,
-    join: false,
-    holding: [],
-    reclaim: false,
-    maxRenewals: -1,
-    minHoldMs: 0,
-    lockDelayMs: 0,
-  };
-  return {
-    close: () => store.close(),
-    pair: async (i) => {
-      const { now: at, result } = await batching.acquire({
-        ...terms,
-        id: makeId(now, clock.randomText()),
-        bornAt: now,
-        owner: 'bench-1-abcdef',
-        parts: [{ name: `bench/${i}`, scope: 'node', mode: 'exclusive' }],
-        ttlMs: 30_000,
-        remote: false,
-        callerWall: clock.wall(),
-      });
-      now = at;
-      const { id, epoch } = result.lease;
-      await batching.end({ id, epoch, requestId: clock.randomText(), why: 'released' });
-    },
-  };
-}
-
 async function inTurn(count, act) {
   for (let i = 0; i < count; i += 1) await act(i);
-}
-
-async function inParallel(count, callers, act) {
-  const one = async (caller) => {
-    for (let i = caller; i < count; i += callers) await act(i);
-  };
-  await Promise.all(Array.from({ length: callers }, (_, caller) => one(caller)));
 }

@@ -8,8 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connect, systemClock } from '../dist/index.js';
 import { openSqlite } from '../dist/stores/sqlite/index.js';
 import { row } from './measure.mjs';
+import { scaled } from './scale.mjs';
 
 const HELD = 10_000;
+const HEAP_HELD = scaled(100_000, 5_000);
 const TTL_MS = 15_000;
 const HEAP_CHILD = fileURLToPath(new URL('heap-child.mjs', import.meta.url));
 
@@ -52,12 +54,12 @@ export async function manyHeld(folder) {
 
 /** In a process of its own, with the collector at hand. */
 export async function heapPerLease() {
-  const child = fork(HEAP_CHILD, { execArgv: ['--expose-gc'], stdio: 'inherit' });
+  const child = fork(HEAP_CHILD, [String(HEAP_HELD)], { execArgv: ['--expose-gc'], stdio: 'inherit' });
   const [bytes] = await once(child, 'message');
   return row({
     name: 'heap per held lease, signal and listener',
     store: 'manager',
-    concurrency: 100_000,
+    concurrency: HEAP_HELD,
     ours: bytes,
     baseline: null,
     baselineName: '',

@@ -20,6 +20,11 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** Of values in ascending order: the smallest that is not below this share of them. */
+export function percentile(sorted, share) {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}
+
 /** A row of the report. `ratio` is compared with `target` (null: nothing is asked); `atMost` says in which direction. */
 export function row({ name, store, concurrency, ours, baseline, baselineName, unit, ratio, target, atMost = false }) {
   const rounded = (value) => (value === null ? null : Number(value.toPrecision(4)));

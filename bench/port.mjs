@@ -1,10 +1,12 @@
 // A store at the level of the port, through batching: complete requests, one item at a time, as the manager would ask, but
 // without a manager. What comes back is checked, so that a figure never stands for work that was refused.
+import { setTimeout as delay } from 'node:timers/promises';
 import { Batching, makeId, systemClock } from '../dist/index.js';
 
 const OWNER = 'bench-1-abcdef';
 const BATCH = 256;
 const FILLERS = 4;
+const FILL_TRIES = 60;
 export const clock = systemClock();
 
 export class Port {
@@ -44,11 +46,15 @@ export class Port {
     return this.pairOn(`bench/${i % 1_000}`);
   }
 
-  async pairOn(name) {
-    const { now, result } = await this.batching.acquire(this.request(name));
+  async take(name, ttlMs) {
+    const { now, result } = await this.batching.acquire(this.request(name, ttlMs));
     this.now = now;
     if (result.outcome !== 'granted') throw new Error(`${name}: ${result.outcome}`);
-    const { id, epoch } = result.lease;
+    return result.lease;
+  }
+
+  async pairOn(name) {
+    const { id, epoch } = await this.take(name);
     this.requests += 1;
     const ended = await this.batching.end({ id, epoch, requestId: `r${this.requests}`, why: 'released' });
     if (ended.result.outcome !== 'released') throw new Error(`${name}: ${ended.result.outcome}`);
@@ -69,12 +75,23 @@ export class Port {
 
   async #fillOne(at, size, ttlMs) {
     const name = (i) => `fill/${Math.floor((at + i) / 1_000)}/${at + i}`;
-    const { results, now } = await this.store.acquire(
-      Array.from({ length: size }, (_, i) => this.request(name(i), ttlMs)),
-    );
+    const requests = Array.from({ length: size }, (_, i) => this.request(name(i), ttlMs));
+    const { results, now } = await this.#patiently(requests);
     this.now = now;
     const bad = results.find((result) => result.outcome !== 'granted');
     if (bad) throw new Error(`filling failed: ${bad.outcome} ${bad.error?.message ?? ''}`);
+  }
+
+  /** A store that is too busy to answer is asked the same again: the ids are the same, so nothing is granted twice (S8). */
+  async #patiently(requests) {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.store.acquire(requests);
+      } catch (error) {
+        if (!error.retryable || tries === FILL_TRIES) throw error;
+        await delay(1_000);
+      }
+    }
   }
 
   close() {

@@ -8,14 +8,14 @@ import { postgresCounter } from './counting-proxy.mjs';
 import { frozenServer } from './frozen-server.mjs';
 import { heldRound } from './held-round.mjs';
 import { collect } from './measure.mjs';
-import { openVerrouPostgres } from './peers.mjs';
+import { openVerrouPostgres } from './peers/verrou.mjs';
 import { clock, Port } from './port.mjs';
 import { queueHandOver } from './queue.mjs';
+import { MANY_ROWS } from './scale.mjs';
 import { startPostgres } from './servers.mjs';
 import { growth, managed, sideBySide } from './side-by-side.mjs';
 
 const POOL_SIZE = 10;
-const MILLION = Number(process.env.BENCH_ROWS ?? 1_000_000);
 const STORE = 'postgres';
 
 const open = (url) => openPostgres(url, { clock, poolSize: POOL_SIZE });
@@ -86,8 +86,8 @@ async function besideMillion(say) {
   const servers = [await startPostgres(), await startPostgres()];
   try {
     const [empty, full] = await Promise.all(servers.map(async ({ url }) => Port.over(await open(url))));
-    say(`postgres: filling a store with ${MILLION.toLocaleString('en')} leases (a minute or two)`);
-    await full.fill(MILLION);
+    say(`postgres: filling a store with ${MANY_ROWS.toLocaleString('en')} leases (a minute or two)`);
+    await full.fill(MANY_ROWS);
     for (const { url } of servers) {
       const client = new pg.Client(url);
       await client.connect();

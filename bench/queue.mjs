@@ -6,13 +6,14 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { median, row, shown } from './measure.mjs';
+import { median, percentile, row, shown } from './measure.mjs';
 import { ADVISORY, openRivals, OURS } from './rivals.mjs';
+import { scaled } from './scale.mjs';
 
 const PROCESSES = 8;
-const ROUNDS = Number(process.env.QUEUE_ROUNDS ?? 60);
+const ROUNDS = scaled(60, 3);
 /** Not counted: compilers and statements are cold at first, on all sides. */
-const WARM_UP_ROUNDS = 10;
+const WARM_UP_ROUNDS = scaled(10, 1);
 /** A question has arrived by then: the order in which they asked is known. */
 const ASKED_MS = 10;
 /** Those who poll ask, and are let in, at no particular moment of each other's pauses. */
@@ -75,7 +76,10 @@ function rowsOf(store, results) {
     name,
     outOfTurn,
     middle: median(waits),
-    p99: p99(waits),
+    p99: percentile(
+      [...waits].sort((a, b) => a - b),
+      0.99,
+    ),
   }));
   const ours = figures.find(({ name }) => name === OURS);
   const peers = figures.filter(({ name }) => name !== OURS && name !== ADVISORY).sort((a, b) => a.p99 - b.p99);
@@ -107,11 +111,6 @@ function rowsOf(store, results) {
       shown({ ...same, name: `hand-over of ${name}: median; p99; ${outOfTurn} out of turn`, figures: [middle, late] }),
     ),
   ];
-}
-
-function p99(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length * 0.99)];
 }
 
 function shuffled(items) {

@@ -7,13 +7,15 @@ import { redisCounter } from './counting-proxy.mjs';
 import { frozenServer } from './frozen-server.mjs';
 import { heldRound } from './held-round.mjs';
 import { collect } from './measure.mjs';
-import { openRedisSemaphore, openRedlock, openVerrouRedis } from './peers.mjs';
+import { openRedisSemaphore } from './peers/redis-semaphore.mjs';
+import { openRedlock } from './peers/redlock.mjs';
+import { openVerrouRedis } from './peers/verrou.mjs';
 import { clock, Port } from './port.mjs';
 import { queueHandOver } from './queue.mjs';
+import { MANY_ROWS } from './scale.mjs';
 import { startRedis } from './servers.mjs';
 import { growth, managed, sideBySide } from './side-by-side.mjs';
 
-const MILLION = Number(process.env.BENCH_ROWS ?? 1_000_000);
 const STORE = 'redis';
 
 const open = (url) => openRedis(url, { clock });
@@ -78,8 +80,8 @@ async function besideMillion(say) {
   const servers = [await startRedis(), await startRedis()];
   try {
     const [empty, full] = await Promise.all(servers.map(async ({ url }) => Port.over(await open(url))));
-    say(`redis: filling a store with ${MILLION.toLocaleString('en')} leases (a minute or two)`);
-    await full.fill(MILLION);
+    say(`redis: filling a store with ${MANY_ROWS.toLocaleString('en')} leases (a minute or two)`);
+    await full.fill(MANY_ROWS);
     say('redis: 1,000,000 leases against an empty store');
     const rows = await growth(STORE, empty, full);
     await empty.close();

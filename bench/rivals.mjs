@@ -1,7 +1,9 @@
 // Everything that can lock a name on a server and wait for it, ours first: what the hand-over between processes compares.
 import pg from 'pg';
 import { connect } from '../dist/index.js';
-import { openRedisSemaphore, openRedlock, openVerrouPostgres, openVerrouRedis } from './peers.mjs';
+import { openRedisSemaphore } from './peers/redis-semaphore.mjs';
+import { openRedlock } from './peers/redlock.mjs';
+import { openVerrouPostgres, openVerrouRedis } from './peers/verrou.mjs';
 
 /** Two connections are enough for one process that holds one lock. */
 const POOL_SIZE = 2;

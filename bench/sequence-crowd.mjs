@@ -5,9 +5,10 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { shown } from './measure.mjs';
+import { scaled } from './scale.mjs';
 
 const WRITERS = 16;
-const SECONDS = Number(process.env.CROWD_SECONDS ?? 60);
+const SECONDS = scaled(60, 5);
 const program = fileURLToPath(new URL('../test/support/sequence-crowd-child.mjs', import.meta.url));
 
 export async function sequenceCrowd(say, kind, url) {

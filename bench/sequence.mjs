@@ -22,8 +22,7 @@ const STORES = [
 export async function benchSequence(say) {
   const rows = [];
   for (const { kind, start, bench } of STORES) {
-    const own = await bench(say);
-    rows.push(...own.map((one) => ({ ...one, name: named(kind, one.name), store: 'sequence' })));
+    rows.push(...(await bench(say)));
     const place = await start();
     try {
       rows.push(await sequenceCrowd(say, kind, place.url));
@@ -32,11 +31,6 @@ export async function benchSequence(say) {
     }
   }
   return rows;
-}
-
-/** `make bench ONLY=sequence` replaces the rows of `sequence`, so the name says which store it is. */
-function named(kind, name) {
-  return name.startsWith(kind) ? name : `${kind}: ${name}`;
 }
 
 async function temporaryFile() {

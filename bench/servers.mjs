@@ -1,5 +1,6 @@
 // Private servers for the benchmarks: each in a temporary folder, on a free port of the loopback address, with the settings
-// it comes with (PostgreSQL: fsync and synchronous_commit on; Redis: its default snapshots), and gone with this process.
+// it comes with (PostgreSQL: fsync and synchronous_commit on; Redis: its default snapshots; etcd: every write flushed), and gone
+// with this process.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -14,14 +15,33 @@ import {
 } from 'node:fs';
 import { connect as dial, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { stopAtTheEnd } from './workplace.mjs';
 
+/** The package of Debian in which a server is. */
+const DEBIAN = { postgres: 'postgresql', 'redis-server': 'redis-server', etcd: 'etcd-server' };
 const PATIENCE_MS = 30_000;
+const ATTEMPTS = 3;
 const POSTGRES_HOME = '/usr/lib/postgresql';
 const SECRET = 'secret';
 
-export async function startPostgres(settings = {}) {
+export const startPostgres = (settings = {}) => withFreePorts((port) => postgresOn(port, settings));
+export const startRedis = (settings = {}) => withFreePorts((port) => redisOn(port, settings));
+export const startEtcd = (settings = {}) => withFreePorts((port, other) => etcdOn(port, other, settings));
+
+/** A port that was free a moment ago may be somebody else's by now, another run's for instance: then others are tried. */
+async function withFreePorts(startOn) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOn(await freePort(), await freePort());
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function postgresOn(port, settings) {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   const who = unprivileged();
   chmodSync(folder, 0o755);
@@ -29,7 +49,6 @@ export async function startPostgres(settings = {}) {
   const data = join(folder, 'data');
   const password = join(folder, 'password');
   writeFileSync(password, `${SECRET}\n`);
-  const port = await freePort();
   const env = { ...process.env, PGPASSWORD: SECRET };
   const run = (binary, ...args) => {
     const done = spawnSync(find(binary), args, { ...who, cwd: folder, env, encoding: 'utf8' });
@@ -56,51 +75,108 @@ export async function startPostgres(settings = {}) {
     await untilReady(child, async () => (await accepts(port)) && isOpen(data));
     run('createdb', '-h', folder, '-p', String(port), '-U', 'holdfast', '-w', 'holdfast');
     const signal = (name) => signalAll(child.pid, name);
-    return {
-      ...server,
-      freeze: () => signal('SIGSTOP'),
-      thaw: () => signal('SIGCONT'),
-      remove: async () => {
-        signal('SIGCONT');
-        await end(child, 'SIGQUIT');
-        rmSync(folder, { recursive: true, force: true });
-      },
-    };
+    const handle = { freeze: () => signal('SIGSTOP'), thaw: () => signal('SIGCONT') };
+    return { ...server, ...handle, remove: remover(child, folder, handle.thaw, 'SIGQUIT') };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
 }
 
-export async function startRedis(settings = {}) {
+async function redisOn(port, settings) {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const port = await freePort();
   const all = { bind: '127.0.0.1', port, dir: folder, ...settings };
   const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = start(find('redis-server'), args, { cwd: folder });
-  await untilReady(child, () => accepts(port));
-  return {
-    port,
-    url: `redis://127.0.0.1:${port}`,
-    freeze: () => child.kill('SIGSTOP'),
-    thaw: () => child.kill('SIGCONT'),
-    remove: async () => {
-      child.kill('SIGCONT');
-      await end(child, 'SIGKILL');
-      rmSync(folder, { recursive: true, force: true });
-    },
+  await untilReady(child, async () => (await askRedis(port)).includes(`process_id:${child.pid}\r`));
+  return { port, url: `redis://127.0.0.1:${port}`, ...oneProcess(child, folder) };
+}
+
+/** One member, its data in the folder, every write flushed to the disk as etcd does by itself. */
+async function etcdOn(port, peerPort, settings) {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+  const name = basename(folder);
+  const [client, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`];
+  const all = {
+    name,
+    'data-dir': join(folder, 'data'),
+    'listen-client-urls': client,
+    'advertise-client-urls': client,
+    'listen-peer-urls': peer,
+    'initial-advertise-peer-urls': peer,
+    'initial-cluster': `${name}=${peer}`,
+    ...settings,
   };
+  const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const child = start(find('etcd'), args, { cwd: folder });
+  await untilReady(child, () => isMember(client, name));
+  return { port, url: client, ...oneProcess(child, folder) };
+}
+
+function oneProcess(child, folder) {
+  const thaw = () => child.kill('SIGCONT');
+  return { freeze: () => child.kill('SIGSTOP'), thaw, remove: remover(child, folder, thaw, 'SIGKILL') };
+}
+
+/** Ends a server and removes its folder; also when the whole run is ended first. */
+function remover(child, folder, thaw, signal) {
+  const remove = async () => {
+    forget();
+    thaw();
+    await end(child, signal);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const forget = stopAtTheEnd(remove);
+  return remove;
+}
+
+/** Whether the server that answers there is the one we started, and has elected itself. */
+async function isMember(url, name) {
+  try {
+    const members = await (await fetch(`${url}/v3/cluster/member/list`, { method: 'POST', body: '{}' })).json();
+    const { health } = await (await fetch(`${url}/health`)).json();
+    return health === 'true' && members.members.some((member) => member.name === name);
+  } catch {
+    return false;
+  }
+}
+
+/** Redis's own words about itself, among them its process; nothing while it is not there. */
+async function askRedis(port) {
+  const socket = dial(port, '127.0.0.1');
+  try {
+    socket.write('INFO server\r\n');
+    const [bytes] = await once(socket, 'data');
+    return bytes.toString();
+  } catch {
+    return '';
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Those of the servers that are not installed, with the package that has them. */
+export function missing(commands) {
+  return [...commands]
+    .filter((command) => pathOf(command) === undefined)
+    .map((command) => ({ command, debian: DEBIAN[command] ?? command }));
+}
+
+export function find(name) {
+  const path = pathOf(name);
+  if (path !== undefined) return path;
+  throw new Error(
+    `${name} was not found: install it (Debian, Ubuntu: apt-get install ${DEBIAN[name] ?? 'postgresql'})`,
+  );
 }
 
 /** On the PATH, else where Debian keeps PostgreSQL's, the newest first. */
-function find(name) {
+function pathOf(name) {
   const found = spawnSync('/bin/sh', ['-c', 'command -v "$0"', name], { encoding: 'utf8' }).stdout.trim();
   if (found !== '') return found;
   const versions = existsSync(POSTGRES_HOME) ? readdirSync(POSTGRES_HOME) : [];
   const homes = versions.sort((a, b) => Number(b) - Number(a)).map((one) => join(POSTGRES_HOME, one, 'bin', name));
-  const there = homes.find((path) => existsSync(path));
-  if (there === undefined) throw new Error(`${name} was not found: run \`make setup\`, or install it`);
-  return there;
+  return homes.find((path) => existsSync(path));
 }
 
 /** PostgreSQL does not run as root. */
@@ -116,11 +192,15 @@ function start(binary, args, options) {
   return spawn('setpriv', ['--pdeathsig', 'KILL', binary, ...args], { ...options, stdio: 'ignore' });
 }
 
+/** Else it is ended and this fails. */
 async function untilReady(child, isReady) {
   const until = performance.now() + PATIENCE_MS;
   while (!(await isReady())) {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${child.spawnargs[3]} ended at once`);
-    if (performance.now() > until) throw new Error(`${child.spawnargs[3]} is not ready after ${PATIENCE_MS} ms`);
+    if (performance.now() > until) {
+      child.kill('SIGKILL');
+      throw new Error(`${child.spawnargs[3]} is not ready after ${PATIENCE_MS} ms`);
+    }
     await delay(20);
   }
 }

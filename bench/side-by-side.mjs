@@ -1,8 +1,13 @@
 // Pairs per second, ours and others', in one run: everything is warm before it is measured, rounds alternate, medians count.
 import { alternate, row, shown } from './measure.mjs';
 import { inParallel } from './port.mjs';
+import { scaled } from './scale.mjs';
 
-const ROUNDS = 11;
+const ROUNDS = scaled(11, 3);
+const PAIRS = [
+  [1, 300],
+  [32, 3_000],
+];
 
 /** Ours against the best of the others at each concurrency; `targets` are pairs of a concurrency and the ratio that is asked, or none. */
 export async function sideBySide({ name, store, ours, others, targets, pairsAt, ...rest }) {
@@ -43,12 +48,10 @@ export function managed(leases) {
 }
 
 /** Beside a million leases that stand, against an empty store on a server of its own with the same settings. */
-export async function growth(store, empty, full) {
+export async function growth(store, empty, full, options = {}) {
+  const { pairs: each = PAIRS, target = 0.8, baselineName = 'empty store' } = options;
   const rows = [];
-  for (const [concurrency, pairs] of [
-    [1, 300],
-    [32, 3_000],
-  ]) {
+  for (const [concurrency, pairs] of each) {
     const ways = [empty, full].map((port) => () => inParallel(pairs, concurrency, (i) => port.pair(i)));
     for (const way of ways) await way();
     const [emptyMs, fullMs] = await alternate(ROUNDS, ways);
@@ -59,10 +62,10 @@ export async function growth(store, empty, full) {
         concurrency,
         ours: (pairs / fullMs) * 1_000,
         baseline: (pairs / emptyMs) * 1_000,
-        baselineName: 'empty store',
+        baselineName,
         unit: 'pairs/s',
         ratio: emptyMs / fullMs,
-        target: 0.8,
+        target,
       }),
     );
   }

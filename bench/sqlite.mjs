@@ -3,34 +3,38 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import Driver from 'better-sqlite3';
-import { Batching, makeId, systemClock } from '../dist/index.js';
-import { Checkpointer } from '../dist/stores/sqlite/checkpointer.js';
+import { Batching } from '../dist/index.js';
 import { openSqlite } from '../dist/stores/sqlite/index.js';
-import { alternate, row } from './measure.mjs';
-
-const MILLION = 1_000_000;
-const clock = systemClock();
-const OWNER = 'bench-1-abcdef';
+import { openBareSqlite } from './bare-sqlite.mjs';
+import { alternate, median, row } from './measure.mjs';
+import { clock, inParallel, Port } from './port.mjs';
+import { MANY_ROWS, scaled } from './scale.mjs';
+import { growth } from './side-by-side.mjs';
 
 export async function benchSqlite(say) {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   try {
     const rows = [];
-    const small = await Bench.open(join(folder, 'small.db'));
+    const small = await openBench(join(folder, 'small.db'));
     say('acquire + release against bare statements');
     rows.push(...(await against(small)));
     say('renewing 10,000 leases');
-    rows.push(...(await renewals(small)));
-    say('filling a store with 1,000,000 leases (half a minute)');
-    const large = await Bench.open(join(folder, 'large.db'));
-    await large.fill(MILLION, 3_600_000);
+    rows.push(...(await renewals(small.port)));
+    say(`filling a store with ${MANY_ROWS.toLocaleString('en')} leases (half a minute)`);
+    const large = await openBench(join(folder, 'large.db'));
+    await large.port.fill(MANY_ROWS);
     say('1,000,000 rows against an empty store');
-    rows.push(...(await growth(small, large)));
+    const pairs = [
+      [1, 3_000],
+      [32, 3_000],
+    ];
+    rows.push(
+      ...(await growth('sqlite', small.port, large.port, { pairs, target: 0.75, baselineName: 'small store' })),
+    );
     say('sweeping 10,000 expired leases');
-    const medium = await Bench.open(join(folder, 'medium.db'));
-    await medium.fill(10_000, 3_600_000);
-    rows.push(await sweeps(medium, large));
+    const medium = await openBench(join(folder, 'medium.db'));
+    await medium.port.fill(10_000);
+    rows.push(await sweeps(medium.port, large.port));
     for (const bench of [small, medium, large]) await bench.close();
     return rows;
   } finally {
@@ -38,122 +42,27 @@ export async function benchSqlite(say) {
   }
 }
 
-class Bench {
-  static async open(path) {
-    const bench = new Bench();
-    bench.store = await openSqlite(`sqlite:${path}`, { clock });
-    bench.calls = 0;
-    bench.batching = new Batching(bench.store);
-    bench.bare = bareStatements(path);
-    bench.now = (await bench.store.time()).now;
-    bench.requests = 0;
-    return bench;
-  }
-
-  request(name, ttlMs = 30_000) {
-    return {
-      id: makeId(this.now, clock.randomText()),
-      bornAt: this.now,
-      owner: OWNER,
-      parts: [{ name, scope: 'node', mode: 'exclusive' }],
-      ttlMs,
-      priority: 0,
-      join: false,
-      holding: [],
-      upgrades: undefined,
-      reclaim: false,
-      maxRenewals: -1,
-      maxHoldMs: undefined,
-      minHoldMs: 0,
-      lockDelayMs: 0,
-      operationId: undefined,
-      metadata: undefined,
-      remote: false,
-      callerWall: clock.wall(),
-    };
-  }
-
-  async take(name, ttlMs) {
-    const { now, result } = await this.batching.acquire(this.request(name, ttlMs));
-    this.now = now;
-    if (result.outcome !== 'granted') throw new Error(`${name}: ${result.outcome}`);
-    return result.lease;
-  }
-
-  async pair(name) {
-    const { id, epoch } = await this.take(name, 30_000);
-    this.requests += 1;
-    const { result } = await this.batching.end({ id, epoch, requestId: `r${this.requests}`, why: 'released' });
-    if (result.outcome !== 'released') throw new Error(`${name}: ${result.outcome}`);
-  }
-
-  async pairs(count, clients) {
-    let next = 0;
-    const client = async () => {
-      while (next < count) {
-        next += 1;
-        await this.pair(`bench/${next % 1000}`);
-      }
-    };
-    await Promise.all(Array.from({ length: clients }, client));
-  }
-
-  async fill(count, ttlMs) {
-    for (let at = 0; at < count; at += 256) {
-      const requests = Array.from({ length: Math.min(256, count - at) }, (_, i) =>
-        this.request(`fill/${Math.floor((at + i) / 1000)}/${at + i}`, ttlMs),
-      );
-      const { results, now } = await this.store.acquire(requests);
-      this.now = now;
-      if (results.some((result) => result.outcome !== 'granted')) throw new Error('filling failed');
-    }
-  }
-
-  async close() {
-    await this.bare.close();
-    await this.store.close();
-  }
-}
-
-/** Two prepared statements, each its own transaction: what a lock table by hand would do. */
-function bareStatements(path) {
-  const db = new Driver(path);
-  db.pragma('journal_mode = WAL');
-  db.pragma('synchronous = normal');
-  db.pragma('cache_size = -16384');
-  db.pragma('wal_autocheckpoint = 0');
-  db.pragma('temp_store = memory');
-  db.exec('CREATE TABLE bare (name TEXT PRIMARY KEY, owner TEXT, expires_at INTEGER, status TEXT)');
-  const take = db.prepare(
-    `INSERT INTO bare VALUES (?, ?, ?, 'active') ON CONFLICT (name) DO UPDATE SET owner = excluded.owner,
-     expires_at = excluded.expires_at, status = excluded.status`,
-  );
-  const free = db.prepare("UPDATE bare SET status = 'released' WHERE name = ? AND owner = ?");
-  const checkpointer = new Checkpointer(path);
-  return {
-    pairs(count) {
-      for (let i = 0; i < count; i += 1) {
-        const name = `bench/${i % 1000}`;
-        take.run(name, OWNER, clock.wall() + 30_000);
-        checkpointer.committed();
-        free.run(name, OWNER);
-        checkpointer.committed();
-      }
-    },
-    async close() {
-      await checkpointer.stop();
-      db.close();
-    },
+/** The port on a file, with the bare statements on the same file beside it. */
+async function openBench(path) {
+  const port = await Port.over(await openSqlite(`sqlite:${path}`, { clock }));
+  const bare = openBareSqlite(path);
+  const close = async () => {
+    await bare.close();
+    await port.close();
   };
+  return { port, bare, close, pairs: (count, callers) => inParallel(count, callers, (i) => port.pair(i)) };
 }
 
 async function against(bench) {
   const PAIRS = 4_000;
+  const inTurn = (count) => {
+    for (let i = 0; i < count; i += 1) bench.bare.pair(i);
+  };
   await bench.pairs(10_000, 1);
   await bench.pairs(20_000, 32);
-  bench.bare.pairs(5_000);
-  const [bareMs, oneMs, manyMs] = await alternate(15, [
-    () => bench.bare.pairs(PAIRS),
+  inTurn(5_000);
+  const [bareMs, oneMs, manyMs] = await alternate(scaled(15, 3), [
+    () => inTurn(PAIRS),
     () => bench.pairs(PAIRS, 1),
     () => bench.pairs(PAIRS, 32),
   ]);
@@ -171,45 +80,18 @@ async function against(bench) {
   ];
 }
 
-async function growth(small, large) {
-  const PAIRS = 3_000;
-  const rows = [];
-  for (const clients of [1, 32]) {
-    await large.pairs(PAIRS, clients);
-    await small.pairs(PAIRS, clients);
-    const [emptyMs, fullMs] = await alternate(11, [
-      () => small.pairs(PAIRS, clients),
-      () => large.pairs(PAIRS, clients),
-    ]);
-    rows.push(
-      row({
-        name: 'acquire + release beside 1,000,000 leases',
-        store: 'sqlite',
-        concurrency: clients,
-        ours: (PAIRS / fullMs) * 1_000,
-        baseline: (PAIRS / emptyMs) * 1_000,
-        baselineName: 'small store',
-        unit: 'pairs/s',
-        ratio: emptyMs / fullMs,
-        target: 0.75,
-      }),
-    );
-  }
-  return rows;
-}
-
-async function renewals(bench) {
+async function renewals(port) {
   const COUNT = 10_000;
-  const leases = await Promise.all(Array.from({ length: COUNT }, (_, i) => bench.take(`renew/${i}`, 600_000)));
+  const leases = await Promise.all(Array.from({ length: COUNT }, (_, i) => port.take(`renew/${i}`, 600_000)));
   const request = ({ id, epoch }) => {
-    bench.requests += 1;
-    return { id, epoch, requestId: `r${bench.requests}`, ttlMs: 600_000, callerWall: clock.wall() };
+    port.requests += 1;
+    return { id, epoch, requestId: `r${port.requests}`, ttlMs: 600_000, callerWall: clock.wall() };
   };
   let calls = 0;
   const counted = new Batching({
     renew: (requests) => {
       calls += 1;
-      return bench.store.renew(requests);
+      return port.store.renew(requests);
     },
   });
   const together = async () => {
@@ -218,11 +100,11 @@ async function renewals(bench) {
     if (answers.some(({ result }) => result.outcome !== 'renewed')) throw new Error('not renewed');
   };
   const oneByOne = async () => {
-    for (const lease of leases) await bench.store.renew([request(lease)]);
+    for (const lease of leases) await port.store.renew([request(lease)]);
   };
-  const [singleMs, togetherMs] = await alternate(11, [oneByOne, together]);
+  const [singleMs, togetherMs] = await alternate(scaled(11, 3), [oneByOne, together]);
   await Promise.all(
-    leases.map(({ id, epoch }) => bench.batching.end({ id, epoch, requestId: 'done', why: 'released' })),
+    leases.map(({ id, epoch }) => port.batching.end({ id, epoch, requestId: 'done', why: 'released' })),
   );
   const common = { store: 'sqlite', concurrency: COUNT };
   return [
@@ -253,17 +135,17 @@ async function renewals(bench) {
 async function sweeps(medium, large) {
   const EXPIRED = 10_000;
   const times = { medium: [], large: [] };
-  for (let round = 0; round < 7; round += 1) {
-    for (const [name, bench] of [
+  for (let round = 0; round < scaled(7, 1); round += 1) {
+    for (const [name, port] of [
       ['medium', medium],
       ['large', large],
     ]) {
-      await Promise.all(Array.from({ length: EXPIRED }, (_, i) => bench.take(`sweep/${round}/${i}`, 100)));
+      await Promise.all(Array.from({ length: EXPIRED }, (_, i) => port.take(`sweep/${round}/${i}`, 100)));
       await delay(150);
       const start = performance.now();
       let swept = 0;
       for (let more = true; more;) {
-        const answer = await bench.store.sweep({ limit: 1_000 });
+        const answer = await port.store.sweep({ limit: 1_000 });
         swept += answer.leases;
         more = answer.more;
       }
@@ -271,8 +153,7 @@ async function sweeps(medium, large) {
       if (swept !== EXPIRED) throw new Error(`swept ${swept}`);
     }
   }
-  const middle = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
-  const [mediumMs, largeMs] = [middle(times.medium), middle(times.large)];
+  const [mediumMs, largeMs] = [median(times.medium), median(times.large)];
   return row({
     name: 'sweep of 10,000 expired among 1,000,000',
     store: 'sqlite',
