@@ -28,7 +28,10 @@ async function bundleCommand(folder) {
     input,
     platform: 'node',
     preserveEntrySignatures: 'allow-extension', // nobody imports the command
-    external: [/^node:/, /^(better-sqlite3|commander|hono|ioredis|pg|prom-client|redis|zod|@hono|@opentelemetry)(\/|$)/],
+    external: [
+      /^node:/,
+      /^(better-sqlite3|commander|hono|ioredis|pg|prom-client|redis|zod|@hono|@opentelemetry)(\/|$)/,
+    ],
   });
   const files = `${folder}.bundle`;
   // What every command but --help needs of the domain is one file: with many commands it would fall into a dozen crumbs.
