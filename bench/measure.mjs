@@ -78,7 +78,7 @@ export function table(rows) {
     one.name,
     one.store,
     String(one.concurrency),
-    String(one.ours),
+    String(one.ours ?? '-'),
     one.baseline === null ? '-' : `${one.baseline} (${one.baselineName})`,
     one.unit,
     String(one.ratio),

@@ -27,13 +27,22 @@ async function bundleCommand(folder) {
   const bundle = await rolldown({
     input,
     platform: 'node',
+    preserveEntrySignatures: 'allow-extension', // nobody imports the command
     external: [
       /^node:/,
       /^(better-sqlite3|commander|hono|ioredis|pg|prom-client|redis|zod|@hono|@opentelemetry)(\/|$)/,
     ],
   });
   const files = `${folder}.bundle`;
-  await bundle.write({ dir: files, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
+  // What every command but --help needs of the domain is one file: with many commands it would fall into a dozen crumbs.
+  const domain = { name: 'domain', test: /[\\/]domain[\\/](?!errors\.|escape\.)/ };
+  await bundle.write({
+    dir: files,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    codeSplitting: { includeDependenciesRecursively: false, groups: [domain] },
+  });
   await bundle.close();
   rmSync(folder, { recursive: true });
   renameSync(files, folder);

@@ -48,7 +48,7 @@ function rowOf(measure, store, concurrency, figures, contenders) {
   return [
     {
       ...{ name, store, concurrency, ours: rounded(ours), baseline: rounded(baseline), baselineName: best?.who ?? '' },
-      ...{ unit, ratio: ours === null || baseline === null ? '-' : rounded(ours / baseline), target: '-', met: true },
+      ...{ unit, ratio: ours === null || !baseline ? '-' : rounded(ours / baseline), target: '-', met: true },
       ...{ measure, isPeerAhead: isAhead(ours, baseline, isLess) },
       figures: beside.map(({ id, who, isBare = false, settings, dashes, figure }) => ({
         ...{ id, who, isBare, settings },

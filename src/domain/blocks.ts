@@ -22,8 +22,11 @@ export function blockedUntilAfter(
   return (how === 'expired' ? row.expiresAt : now) + row.lockDelayMs;
 }
 
+const NO_BLOCKS: readonly Block[] = [];
+
 /** The blocks of this row that stand at `now` against a request of `owner`. Counts an expiry nobody wrote down yet. */
-export function blocksOf(row: LeaseRow, now: number, owner: string): Block[] {
+export function blocksOf(row: LeaseRow, now: number, owner: string): readonly Block[] {
+  if (row.status === 'pending' && row.keepOutUntil <= now) return NO_BLOCKS; // a queue is mostly these
   const blocks: Block[] = [];
   const lapsed = row.status === 'active' && now >= row.expiresAt;
   const until = lapsed ? blockedUntilAfter(row, 'expired', now) : row.blockedUntil;

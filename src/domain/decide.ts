@@ -67,7 +67,8 @@ export function decide(claim: Claim, overlapping: readonly LeaseRow[], now: numb
     if (row.id === claim.id || row.id === claim.replaces) continue;
     if (isLive(row, now)) standing.push({ parts: row.parts, lease: row });
     else if (countsAhead(row, claim, now)) standing.push({ parts: row.parts, ticket: row });
-    for (const block of blocksOf(row, now, claim.owner)) standing.push({ parts: block.parts, block });
+    const blocks = blocksOf(row, now, claim.owner);
+    if (blocks.length > 0) standing.push(...blocks.map((block) => ({ parts: block.parts, block })));
   }
   const { direct, byLimit } = inTheWay(claim.parts, standing);
   const all = [...direct, ...byLimit];

@@ -7,7 +7,7 @@ import type { Clock } from '../domain/clock.js';
 import { LeaseError } from '../domain/errors.js';
 import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest } from '../domain/requests.js';
 import type { Settings } from '../domain/settings.js';
-import { Batching, type Answered } from '../stores/batching.js';
+import { Batching, type Answered, type Gather } from '../stores/batching.js';
 import type {
   AcquireResult,
   Answers,
@@ -38,11 +38,11 @@ export class StoreLink {
   skewMs = 0;
   latencyMs = 0;
 
-  constructor(store: Store, clock: Clock, observer: Observer) {
+  constructor(store: Store, clock: Clock, observer: Observer, gather?: Gather) {
     this.store = store;
     this.#clock = clock;
     this.#observer = observer;
-    this.#batching = new Batching(store, clock);
+    this.#batching = new Batching(store, clock, gather);
   }
 
   /** The store clock as far as this process can tell; the wall clock before the first reply. */

@@ -48,7 +48,7 @@ export interface ServerLimits {
 export const DEFAULT_LIMITS: ServerLimits = {
   bodyBytes: 1024 * 1024,
   headerBytes: 16 * 1024,
-  depth: 32,
+  depth: 48,
   waits: 5_000,
   waitsPerToken: 5_000,
   connections: 10_000,

@@ -81,7 +81,7 @@ export class LeaseDesk {
     this.#clock = clock;
     this.#observer = observer;
     this.#minTtlMs = minTtlMs;
-    this.#link = new StoreLink(store, clock, observer);
+    this.#link = new StoreLink(store, clock, observer, 'turn');
     this.#cleanups = new Cleanups(clock, this.#link);
     this.#room = new WaitRoom(clock, this.#link, new Announcer(observer, this.#link), this.#cleanups);
   }

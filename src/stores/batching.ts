@@ -1,5 +1,6 @@
 // Batching (S21): group commit on the client. One item is asked for at a time; what is asked while a call is in flight
-// rides in the next one. Nothing is ever delayed to fill a batch: an idle lane sends within the same turn of the loop.
+// rides in the next one. Nothing is ever delayed to fill a batch: an idle lane sends within the same turn of the loop; at the
+// end of this turn's promises, or, for a server, when everything that has arrived by then has been read.
 //
 //   idle ──ask──▶ in flight ──answer──▶ idle, or at once in flight again with what came meanwhile (up to the limits)
 //                     └─ no answer for PATIENCE_MS ──▶ the next call leaves beside it; a late answer still counts
@@ -18,6 +19,10 @@ const PATIENCE_MS = 100;
 /** One item's own result with the facts of the reply it came in. */
 export type Answered<R> = Reply & { readonly result: R };
 
+/** What an idle lane waits for before it sends: the promises that are settled now, or the sockets that are readable now. A
+ *  store that writes in the caller's thread holds those up: asked request by request it would never see two together. */
+export type Gather = 'promises' | 'turn';
+
 interface Waiting<Q, R> {
   readonly request: Q;
   readonly resolve: (answer: Answered<R>) => void;
@@ -29,6 +34,7 @@ interface Waiting<Q, R> {
 export class Lane<Q extends object, R extends object> {
   readonly #send: (requests: readonly Q[]) => Promise<Answers<R>>;
   readonly #clock: Clock | undefined;
+  readonly #gather: Gather;
   #line: Waiting<Q, R>[] = [];
   #isBusy = false;
   /** The call the line waits for; an older one that was given up on frees nothing. */
@@ -36,9 +42,10 @@ export class Lane<Q extends object, R extends object> {
   #patience: TimerHandle | undefined;
 
   /** Without a clock the lane waits for an answer as long as it takes. */
-  constructor(send: (requests: readonly Q[]) => Promise<Answers<R>>, clock?: Clock) {
+  constructor(send: (requests: readonly Q[]) => Promise<Answers<R>>, clock?: Clock, gather: Gather = 'promises') {
     this.#send = send;
     this.#clock = clock;
+    this.#gather = gather;
   }
 
   ask(request: Q, signal?: AbortSignal): Promise<Answered<R>> {
@@ -72,10 +79,11 @@ export class Lane<Q extends object, R extends object> {
     return this.#line.some((one) => one.request === request);
   }
 
-  /** At the end of this turn of promises: callers that were answered together ask again together. */
+  /** Callers that were answered together ask again together. */
   #flushSoon(): void {
     this.#isBusy = true;
-    queueMicrotask(() => this.#flush());
+    if (this.#gather === 'turn' && this.#clock) this.#clock.soon(() => this.#flush());
+    else queueMicrotask(() => this.#flush());
   }
 
   #abort(waiting: Waiting<Q, R>): void {
@@ -159,11 +167,11 @@ export class Batching {
   readonly #end: Lane<EndRequest, EndResult>;
   readonly #change: Lane<ChangeRequest, ChangeResult>;
 
-  constructor(store: Store, clock?: Clock) {
-    this.#acquire = new Lane((requests) => store.acquire(requests), clock);
-    this.#renew = new Lane((requests) => store.renew(requests), clock);
-    this.#end = new Lane((requests) => store.end(requests), clock);
-    this.#change = new Lane((requests) => store.change(requests), clock);
+  constructor(store: Store, clock?: Clock, gather?: Gather) {
+    this.#acquire = new Lane((requests) => store.acquire(requests), clock, gather);
+    this.#renew = new Lane((requests) => store.renew(requests), clock, gather);
+    this.#end = new Lane((requests) => store.end(requests), clock, gather);
+    this.#change = new Lane((requests) => store.change(requests), clock, gather);
   }
 
   acquire(request: AcquireRequest, signal?: AbortSignal): Promise<Answered<AcquireResult>> {

@@ -82,11 +82,14 @@ describe('what is in the file', () => {
 });
 
 describe('where the file is', () => {
-  test('a directory that does not exist', async () => {
-    await expect(openSqlite(`sqlite:${folder.path}/missing/leases.db`, { clock })).rejects.toMatchObject({
-      code: 'STORE_UNAVAILABLE',
-      retryable: false,
-    });
+  test('a directory that does not exist, or is a file', async () => {
+    writeFileSync(join(folder.path, 'file'), '');
+    for (const name of ['missing', 'file', 'file/deeper']) {
+      await expect(openSqlite(`sqlite:${folder.path}/${name}/leases.db`, { clock })).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        retryable: false,
+      });
+    }
   });
 
   test('a read-only directory and a file of another owner, seen by a user without special rights', () => {

@@ -5,11 +5,15 @@ import { expect, test } from 'vitest';
 import type { z } from '@hono/zod-openapi';
 import { ROUTES } from '../../src/server/routes/index.js';
 import type { Route } from '../../src/server/route.js';
+import { portMethodNames } from '../../src/server/store/methods.js';
 import { anyText, servedSite } from '../support/served-site.js';
 
 const site = servedSite();
-/** Streams end when the client goes; they have tests of their own. */
+/** Streams end when their client goes: they are asked apart. */
 const TESTED = ROUTES.filter(({ operationId }) => operationId !== 'followEvents');
+const STREAMS = ['/v1/events', '/v1/store/hints'];
+/** Of the port. The hints are a stream, above. */
+const METHODS = portMethodNames();
 const RUNS = 40;
 
 const awkwardText = fc.oneof(
@@ -82,6 +86,70 @@ function requestFor(route: Route): fc.Arbitrary<{ path: string; body: unknown }>
   });
 }
 
+/** A value as the port takes it, or nearly: names that are there with awkward values. */
+const nearly = fc.dictionary(
+  fc.oneof(
+    fc.constantFrom('id', 'epoch', 'requestId', 'owner', 'parts', 'ttlMs', 'limit', 'stream', 'from', 'after'),
+    awkwardText,
+  ),
+  awkwardValue,
+  { maxKeys: 6 },
+);
+const awkwardCall = fc.record(
+  {
+    method: fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...METHODS) }, { weight: 1, arbitrary: awkwardText }),
+    namespace: awkwardText,
+    args: fc.array(fc.oneof(nearly, fc.array(nearly, { maxLength: 3 }), awkwardValue), { maxLength: 3 }),
+  },
+  { requiredKeys: ['method', 'args'] },
+);
+
+async function expectHealthy(): Promise<void> {
+  expect(site.log.filter(({ level }) => level === 'error')).toEqual([]);
+  expect(await site.ask('GET', '/readyz')).toMatchObject({ status: 200, json: { ready: true } });
+  const lease = await site.ask('POST', '/v1/leases', { resource: 'healthy/after', owner: 'ann', wait: 0 });
+  expect(lease.status).toBe(201);
+}
+
+test('W2, W5: every call of the port takes anything, alone and in a list, and so do the streams', async () => {
+  const server = await site.start();
+  await server.ready;
+  await fc.assert(
+    fc.asyncProperty(awkwardCall, async ({ method, ...call }) => {
+      const name = encodeURIComponent(method.toWellFormed() || 'x');
+      const answer = await site.ask('POST', `/v1/store/${name}`, call);
+      const said = `${method} ${JSON.stringify(call)} -> ${answer.status} ${answer.text.slice(0, 300)}`;
+      expect(answer.status < 500, said).toBe(true);
+      if (answer.status >= 400) expect(answer.json, said).toMatchObject({ status: answer.status, code: anyText });
+    }),
+    { numRuns: METHODS.length * 15 },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(awkwardCall, { maxLength: 5 }), async (calls) => {
+      const answer = await site.ask('POST', '/v1/batch', { calls });
+      expect(answer.status < 500, `${JSON.stringify(calls)} -> ${answer.status} ${answer.text}`).toBe(true);
+      expect(answer.text, JSON.stringify(calls)).not.toMatch(/"code":"INTERNAL"/);
+    }),
+    { numRuns: RUNS * 2 },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...STREAMS), fc.dictionary(awkwardText, awkwardText), awkwardText, followOnce),
+    { numRuns: RUNS },
+  );
+  await expectHealthy();
+}, 240_000);
+
+/** Asks for a stream and leaves as soon as its head is there. */
+async function followOnce(stream: string, query: Record<string, string>, lastId: string): Promise<void> {
+  const leaving = new AbortController();
+  const search = new URLSearchParams(query);
+  const seen = lastId.replaceAll(/[^\x21-\x7e]/g, '').slice(0, 200);
+  const headers = seen === '' ? {} : { 'last-event-id': seen };
+  const response = await fetch(`${site.server.url}${stream}?${search.toString()}`, { headers, signal: leaving.signal });
+  expect(response.status, `${stream}?${search.toString()} ${seen}`).toBeLessThan(500);
+  leaving.abort();
+}
+
 test('W5: every route takes anything and answers with nothing but successes and refusals', async () => {
   const server = await site.start();
   await server.ready;
@@ -101,8 +169,5 @@ test('W5: every route takes anything and answers with nothing but successes and 
   }
   expect([...statuses.keys()].filter((status) => status < 300)).not.toEqual([]);
   expect(statuses.get(400)).toBeGreaterThan(0);
-  expect(site.log.filter(({ level }) => level === 'error')).toEqual([]);
-  expect(await site.ask('GET', '/readyz')).toMatchObject({ status: 200, json: { ready: true } });
-  const lease = await site.ask('POST', '/v1/leases', { resource: 'healthy/after', owner: 'ann', wait: 0 });
-  expect(lease.status).toBe(201);
+  await expectHealthy();
 });

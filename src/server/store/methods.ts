@@ -88,10 +88,12 @@ const METHODS: ReadonlyMap<string, PortMethod> = new Map<string, PortMethod>([
 export function portMethod(name: string): PortMethod {
   const found = METHODS.get(name);
   if (found) return found;
-  throw new LeaseError(
-    'INVALID_ARGUMENT',
-    `the store has no method of that name: known are ${[...METHODS.keys()].join(', ')}`,
-  );
+  const known = portMethodNames().join(', ');
+  throw new LeaseError('INVALID_ARGUMENT', `the store has no method of that name: known are ${known}`);
+}
+
+export function portMethodNames(): readonly string[] {
+  return [...METHODS.keys()];
 }
 
 function streams(store: Store): SequenceStore {

@@ -72,10 +72,14 @@ function tryOpen(url: SqliteUrl, { clock, migrate, readOnly = false }: SqliteOpt
   }
 }
 
-/** Which file has this name; empty when there is none. */
+/** Which file has this name; empty when there is none, or none that can be looked at: opening it says why. */
 function standingAt(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found ? `${found.dev}:${found.ino}` : '';
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found ? `${found.dev}:${found.ino}` : '';
+  } catch {
+    return '';
+  }
 }
 
 /** Looking at a file that is not there must not make it. */

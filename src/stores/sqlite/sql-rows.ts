@@ -18,6 +18,9 @@ import type { Statements } from './statements.js';
 
 const NO_LIMIT = -1;
 const NO_ROWS: readonly LeaseColumns[] = [];
+/** On a name with more rows than this the step keeps what it read, and follows it: a crowd that refreshes its tickets
+ *  together would otherwise read the whole queue once for every ticket in it. */
+const CROWD = 8;
 
 export class SqlRows implements Rows {
   readonly #sql: Statements;
@@ -26,6 +29,8 @@ export class SqlRows implements Rows {
   readonly #writer: RowWriter;
   /** Within one read nothing changes: a name many tickets wait for is looked up once. */
   #named: Map<string, LeaseRow[]> | undefined;
+  /** What stands on a name of one node that a crowd waits for, as this step has left it. */
+  readonly #crowds = new Map<string, Map<string, LeaseRow>>();
   /** Reads outside a write transaction leave everything as it is. */
   readonly #mayTidy: boolean;
 
@@ -55,13 +60,17 @@ export class SqlRows implements Rows {
   }
 
   lookUp(id: string, parts: readonly Part[]): { known: LeaseRow | undefined; overlapping: LeaseRow[] } {
-    this.#writer.flush();
     const only = parts[0];
     const { id: ns, hasOtherNames, hasFirstNames, highestId, tail } = this.#space;
     if (parts.length > 1 || only?.scope !== 'node' || hasOtherNames) {
       return { known: this.find(id), overlapping: this.overlapping(parts) };
     }
     // No subtree stands anywhere, so nothing above this name can overlap it.
+    const crowd = this.#crowds.get(only.name);
+    if (crowd) {
+      return { known: crowd.get(id) ?? this.find(id), overlapping: this.#withoutOldBlocks([...crowd.values()]) };
+    }
+    this.#writer.flush();
     const rows = hasFirstNames || id <= highestId ? this.#sql.lookUp.all(ns, id, ns, only.name) : NO_ROWS;
     const appended = tail.arrivalOf(id);
     const named = tail.named(only.name);
@@ -72,6 +81,7 @@ export class SqlRows implements Rows {
     if (appended !== undefined) this.#collect(found, this.#rowsOf([appended]));
     const known = found.get(id);
     if (known && encodeState(known) === STATE.over) found.delete(id);
+    if (found.size > CROWD) this.#crowds.set(only.name, found);
     return { known, overlapping: this.#withoutOldBlocks([...found.values()]) };
   }
 
@@ -138,6 +148,7 @@ export class SqlRows implements Rows {
       if (row.status === 'active' || row.status === 'pending') return true;
       if (row.blockedUntil > this.#now || row.keepOutUntil > this.#now) return true;
       if (this.#mayTidy) this.#writer.stopStanding(row);
+      this.#crowdOf(row)?.delete(row.id);
       return false;
     });
   }
@@ -196,10 +207,23 @@ export class SqlRows implements Rows {
 
   add(row: LeaseRow): void {
     this.#writer.add(row);
+    this.#follow(row);
   }
   save(row: LeaseRow, changed: Changed): void {
     this.#writer.save(row, changed);
+    this.#follow(row);
   }
+
+  #follow(row: LeaseRow): void {
+    const crowd = this.#crowdOf(row);
+    if (!crowd) return;
+    if (encodeState(row) === STATE.over) crowd.delete(row.id);
+    else crowd.set(row.id, row);
+  }
+  #crowdOf(row: LeaseRow): Map<string, LeaseRow> | undefined {
+    return this.#crowds.get(row.parts[0]?.name ?? '');
+  }
+
   log(entry: LogEntry): void {
     this.#writer.log(entry);
   }

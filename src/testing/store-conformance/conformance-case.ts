@@ -34,7 +34,7 @@ export function skipReason(one: ConformanceCase, harness: StoreHarness): string 
   const asked = harness.skip?.[fullTitle(one)];
   if (asked !== undefined) return asked;
   if (needs.sequences && !sequences) return 'the store keeps no sequences';
-  if ((needs.passMs ?? 0) > longestPassMs) return `needs ${String(needs.passMs)} ms of real waiting`;
+  if ((needs.passMs ?? 0) > longestPassMs) return `needs ${String(needs.passMs)} ms to pass`;
   if (needs.wakeUps && noWakeUps) return 'the store sends no hints across connections';
   if (needs.stepsWall && !stepsWall) return 'the wall clock of the store cannot be stepped here';
   if (needs.nearLimit && !harness.openNearLimit) return 'the epoch counter cannot be set here';

@@ -57,6 +57,29 @@ export const queueOrder: readonly ConformanceCase[] = [
     },
   },
   {
+    tags: ['Q1', 'S21', 'S8'],
+    title: 'a crowd that asks in one list is answered as if it had asked one by one',
+    run: async ({ ask, grant, queue, release, acquire, record, store }) => {
+      const held = await grant('orders/0');
+      const [first, second, third] = [await queue('orders/0'), await queue('orders/0'), await queue('orders/0')];
+      const others = [];
+      for (let i = 0; i < 17; i += 1) others.push(await queue('orders/0'));
+      await release(held);
+      const late = await ask({ name: 'orders/0', join: true });
+      const hasty = await ask('orders/0');
+      const { results } = await store.acquire([second, third, first, late, ...others, hasty, late]);
+      const places = results.map((result) => (result.outcome === 'queued' ? result.place : result.outcome));
+      const from3 = others.map((_, i) => 3 + i);
+      assert.deepEqual(places, [2, 3, 'granted', 20, ...from3, 'refused', 20]);
+      const taken = await record(first.id);
+      const [no] = results.flatMap((result) => (result.outcome === 'refused' ? [result.refusal] : []));
+      assert.deepEqual([no?.reason, no?.holders[0]?.id, no?.queueLength], ['held', first.id, 20]);
+      await release(taken);
+      expectOutcome(await acquire(third), 'queued');
+      await grant(second);
+    },
+  },
+  {
     tags: ['Q1'],
     title: 'priority: a step is worth half a minute of waiting',
     run: async ({ grant, queue, acquire, release }) => {
