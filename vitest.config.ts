@@ -1,6 +1,6 @@
-// Four projects: `tidy` keeps the house rules (part of `make check`), `unit` stands beside the source, `conformance` spans
-// parts: real stores, child processes, faults; `outside` is what users meet: command, server, documents. An error nobody
-// handled fails the run, always.
+// Five projects: `tidy` keeps the house rules (part of `make check`), `unit` stands beside the source, `conformance` spans
+// parts: real stores, child processes, faults; `outside` is what users meet: command, server, documents; `browser` is the page
+// in a real Chromium. An error nobody handled fails the run, always.
 
 import { defineConfig } from 'vitest/config';
 
@@ -16,13 +16,22 @@ export default defineConfig({
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
       { test: { name: 'tidy', include: ['test/tidy/**/*.test.ts'], testTimeout: 20_000 } },
-      { test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 20_000 } },
+      { test: { name: 'unit', include: ['{src,dashboard}/**/*.test.ts'], testTimeout: 20_000 } },
       {
         test: {
           name: 'conformance',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/tidy/**', ...OUTSIDE],
+          exclude: ['test/{tidy,browser}/**', ...OUTSIDE],
           fileParallelism: false, // timings and eight processes at a time want the machine to themselves
+          ...patient,
+        },
+      },
+      {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          fileParallelism: false, // one browser at a time
+          sequence: { groupOrder: 2 },
           ...patient,
         },
       },

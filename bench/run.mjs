@@ -1,4 +1,4 @@
-// make bench (ONLY=sqlite, postgres, redis, sequence, manager, command or server): runs the benchmarks, prints a table and
+// make bench (ONLY=sqlite, postgres, redis, sequence, manager, command, server or page): runs the benchmarks, prints a table and
 // writes bench/results.json.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { benchCommand } from './command.mjs';
 import { benchManager } from './manager.mjs';
 import { table } from './measure.mjs';
+import { benchPage } from './page.mjs';
 import { benchPostgres } from './postgres.mjs';
 import { benchRedis } from './redis.mjs';
 import { benchSequence } from './sequence.mjs';
@@ -20,6 +21,7 @@ const BENCHES = {
   manager: benchManager,
   command: benchCommand,
   server: benchServer,
+  page: benchPage,
 };
 const only = process.env.ONLY;
 if (only && !Object.hasOwn(BENCHES, only)) {
