@@ -11,7 +11,7 @@ READY := node_modules/.ready-$(ABI)
 TIMED = trap 'printf "%-14s %4ss\n" "make $@" "$$SECONDS"' EXIT;
 BIN := node_modules/.bin
 
-.PHONY: help setup check types lint format-check unused tidy build package test unit conformance outside faults simulate mutants prove run demo demo-sequence bench format clean
+.PHONY: help setup check types lint format-check unused tidy build package test unit conformance outside browser faults screenshots simulate mutants prove run demo demo-sequence bench format clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,8 +24,8 @@ $(READY): package-lock.json .npmrc scripts/setup.sh
 check: $(READY) ## types, lint, format, unused code, tidy tests, build, package
 	@$(TIMED) $(MAKE) types && $(MAKE) lint && $(MAKE) format-check && $(MAKE) unused && $(MAKE) tidy && $(MAKE) package
 
-types: $(READY) ## check the types of sources and tests
-	@$(TIMED) $(BIN)/tsc -p tsconfig.json
+types: $(READY) ## check the types of sources, tests and the page
+	@$(TIMED) $(BIN)/tsc -p tsconfig.json && $(BIN)/tsc -p dashboard/tsconfig.json
 
 lint: $(READY) ## look for bugs with typed lint
 	@$(TIMED) $(BIN)/eslint . --max-warnings 0
@@ -47,7 +47,7 @@ package: build ## build, then check what would be packed: exports and types
 
 test: ## check, then every test (SEED=n repeats one random run)
 	@$(TIMED) $(MAKE) check && $(BIN)/vitest run --project unit && $(BIN)/vitest run --project conformance && \
-		$(BIN)/vitest run --project outside && $(BIN)/vitest run --project faults
+		$(BIN)/vitest run --project outside && $(BIN)/vitest run --project browser && $(BIN)/vitest run --project faults
 
 unit: $(READY) ## the tests beside the source
 	@$(TIMED) $(BIN)/vitest run --project unit
@@ -57,6 +57,12 @@ conformance: build ## build, then the tests that span parts: stores, faults, gua
 
 outside: build ## build, then the tests of what users meet: the command, the server, the documents
 	@$(TIMED) $(BIN)/vitest run --project outside
+
+browser: build ## build, then the tests of the page in a real Chromium
+	@$(TIMED) $(BIN)/vitest run --project browser
+
+screenshots: build ## take the pictures of the documents again: every view, light and dark, and the night
+	@$(TIMED) node scripts/screenshots.mjs
 
 faults: build ## build, then a crowd on each store while processes, networks, disks and clocks fail (60 s a store; LONG=1, SEED=n)
 	@$(TIMED) $(BIN)/vitest run --project faults
@@ -79,7 +85,7 @@ demo: build ## the takeover: two processes, the holder killed, the other goes on
 demo-sequence: build ## writers and readers of one stream, some killed: the replays are the same
 	@$(TIMED) node examples/demo-sequence.mjs
 
-bench: build ## measure against peers and bare baselines (ONLY=public, sqlite, postgres, redis, sequence, manager, command, server)
+bench: build ## measure against peers and bare baselines (ONLY=public, sqlite, postgres, redis, sequence, manager, command, server, page)
 	@$(TIMED) node bench/run.mjs
 
 format: $(READY) ## put the layout right

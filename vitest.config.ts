@@ -17,13 +17,22 @@ export default defineConfig({
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
       { test: { name: 'tidy', include: ['test/tidy/**/*.test.ts'], testTimeout: 20_000 } },
-      { test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 20_000 } },
+      { test: { name: 'unit', include: ['{src,dashboard}/**/*.test.ts'], testTimeout: 20_000 } },
       {
         test: {
           name: 'conformance',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/tidy/**', CROWD, ...OUTSIDE],
+          exclude: ['test/{tidy,browser}/**', CROWD, ...OUTSIDE],
           fileParallelism: false, // timings and eight processes at a time want the machine to themselves
+          ...patient,
+        },
+      },
+      {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          fileParallelism: false, // one browser at a time
+          sequence: { groupOrder: 2 },
           ...patient,
         },
       },

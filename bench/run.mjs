@@ -60,6 +60,12 @@ const SUITES = {
     servers: [],
     packages: ['better-sqlite3', 'hono', '@hono/node-server'],
   },
+  page: {
+    about: 'the page in Chromium with 10,000 leases and 500 changes a second',
+    load: async () => (await import('./page.mjs')).benchPage,
+    servers: [],
+    packages: ['better-sqlite3', 'preact', '@preact/signals', 'playwright-core'],
+  },
 };
 const HELP = `make bench [ONLY=suite,...]   or   ONLY=suite,... node bench/run.mjs   (after make build)
 

@@ -1,5 +1,6 @@
-// Writes dist/ from src/: compiles to a folder of its own, copies what is not TypeScript (SQL files, for instance) and
-// bundles the command, and only then puts it in the place of the old dist/. A failed build therefore leaves the last good one standing.
+// Writes dist/ from src/ and dashboard/: compiles to a folder of its own, copies what is not TypeScript (SQL files, for
+// instance), bundles the command and the page, and only then puts it in the place of the old dist/. A failed build therefore
+// leaves the last good one standing.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -7,6 +8,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { buildPage } from './build-page.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src');
@@ -59,6 +61,7 @@ try {
   } else {
     for (const asset of assetsOf(source)) cpSync(asset, join(fresh, relative(source, asset)));
     await bundleCommand(join(fresh, 'cli'));
+    await buildPage(join(fresh, 'dashboard'));
     const old = `${fresh}.old`;
     if (existsSync(target)) renameSync(target, old);
     renameSync(fresh, target);

@@ -55,9 +55,10 @@ fi
 
 # The servers of the tests: command:package. Debian would start them as services, which nobody here wants.
 wanted=()
-for server in postgres:postgresql redis-server:redis-server pgbouncer:pgbouncer openssl:openssl promtool:prometheus; do
+for server in postgres:postgresql redis-server:redis-server pgbouncer:pgbouncer openssl:openssl promtool:prometheus chromium:chromium; do
   command="${server%%:*}"
   case ",${HOLDFAST_SKIP:-}," in *",${command%-server},"*) say "without $command: HOLDFAST_SKIP"; continue ;; esac
+  [ "$command" = chromium ] && { command -v chromium-browser || command -v google-chrome; } >/dev/null && continue
   command -v "$command" >/dev/null || compgen -G "/usr/lib/postgresql/*/bin/$command" >/dev/null || wanted+=("${server##*:}")
 done
 if [ "${#wanted[@]}" -gt 0 ]; then
@@ -72,6 +73,6 @@ if [ "${#wanted[@]}" -gt 0 ]; then
     { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${wanted[@]}"; } >&2
   else
     say "not found: ${wanted[*]}. The tests start servers of their own: install them (Debian, Ubuntu: apt-get install ${wanted[*]}),"
-    say 'or leave their tests out by name, for example HOLDFAST_SKIP=postgres,pgbouncer,redis,promtool make test.'
+    say 'or leave their tests out by name, for example HOLDFAST_SKIP=postgres,pgbouncer,redis,promtool,chromium make test.'
   fi
 fi

@@ -30,6 +30,8 @@ export type SettingKey = keyof Settings;
 interface Rule<T> {
   readonly default: T;
   readonly allowed: string;
+  /** Where only a few values are allowed. */
+  readonly choices?: readonly T[];
   readonly accepts: (value: unknown) => boolean;
 }
 
@@ -42,7 +44,8 @@ function seconds(fallback: number, max: number, min = 0.1): Rule<number> {
   return { default: fallback, allowed: `seconds from ${min} to ${max}`, accepts };
 }
 function flag(fallback: boolean): Rule<boolean> {
-  return { default: fallback, allowed: 'true or false', accepts: (value) => typeof value === 'boolean' };
+  const accepts = (value: unknown): boolean => typeof value === 'boolean';
+  return { default: fallback, allowed: 'true or false', choices: [true, false], accepts };
 }
 function text(allowed: string, accepts: (value: string) => boolean): Rule<string> {
   return { default: '', allowed, accepts: (value) => typeof value === 'string' && accepts(value) };
@@ -73,6 +76,7 @@ export const SETTING_RULES: { readonly [K in SettingKey]: Rule<Settings[K]> } = 
   max_lock_age_action: {
     default: 'report',
     allowed: "'report' or 'revoke'",
+    choices: ['report', 'revoke'],
     accepts: (value) => value === 'report' || value === 'revoke',
   },
   adaptive_ttl_enabled: flag(false),

@@ -1,6 +1,7 @@
 // Acting on leases one may not hold oneself (A7, A8): revocation, raw renew and release in lists, the sweep by hand.
 import { checkEnd, checkItem, checkOwner, checkRenew, checkText } from '../domain/check-request.js';
 import { parseDuration, type Duration } from '../domain/duration.js';
+import { isEpoch } from '../domain/epoch.js';
 import { invalid, LeaseError, shown } from '../domain/errors.js';
 import { isoTime, toRecord, type Lease, type LeaseRecord } from '../domain/lease.js';
 import { LIMITS } from '../domain/limits.js';
@@ -14,6 +15,8 @@ export type RevokeInput = ({ resource: string } | { under: string } | { leaseId:
   actor?: string;
   /** Bars the old owner, and only it, for this long. */
   keepOut?: Duration;
+  /** Ends only what has an epoch up to this one: what was handed on since somebody looked is spared. */
+  upToEpoch?: number;
 };
 
 export interface Authority {
@@ -35,12 +38,14 @@ export async function revoke(manager: LeaseManager, order: RevokeInput): Promise
   const actor = order.actor === undefined ? defaults.owner : checkOwner(order.actor, 'actor');
   const bounds = { name: 'keepOut', minMs: 0, maxMs: LIMITS.keepOutMs };
   const keepOutMs = order.keepOut === undefined ? 0 : parseDuration(order.keepOut, bounds);
+  const { upToEpoch = Infinity } = order;
+  if (upToEpoch !== Infinity && !isEpoch(upToEpoch)) throw invalid(`not an epoch: ${shown(upToEpoch)}`);
   const time = await link.within(
     CALL_TIMEOUT_MS,
     'time',
     link.call('time', (store) => store.time()),
   );
-  const request = { target, reason, actor, keepOutMs, upToEpoch: time.epoch };
+  const request = { target, reason, actor, keepOutMs, upToEpoch: Math.min(time.epoch, upToEpoch) };
   const ended: Lease[] = [];
   for (let step = 0; step < MAX_STEPS; step += 1) {
     const answer = await link.within(
@@ -63,7 +68,7 @@ function targetOf(order: RevokeInput): RevokeTarget {
   const given = TARGETS.filter((key) => (order as Partial<Record<string, unknown>>)[key] !== undefined);
   const [key] = given;
   if (key === undefined || given.length > 1) throw invalid(`revoke takes exactly one of ${TARGETS.join(', ')}`);
-  return { [key]: (order as Partial<Record<string, string>>)[key] } as unknown as RevokeTarget;
+  return { [key]: (order as Partial<Record<string, unknown>>)[key] } as unknown as RevokeTarget;
 }
 
 export async function renewRaw(

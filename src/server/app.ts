@@ -10,6 +10,7 @@ import { redactError } from './access/index.js';
 import type { Caller, ServerContext, ServerEnv } from './context.js';
 import { door, securityHeaders } from './door/index.js';
 import { describeApi } from './open-api.js';
+import { mountPage } from './page.js';
 import { internalProblem, problemResponse, withStatus } from './problem.js';
 import { ReadinessCheck, type Readiness } from './readiness.js';
 import { mount } from './route.js';
@@ -25,12 +26,14 @@ export function createApp(context: ServerContext): App {
   mount(app, ROUTES, context);
   mount(app, storeRoutes(context), context);
   describeApi(app, context.version);
+  mountPage(app);
   return app;
 }
 
-/** Before the store has answered for the first time. */
+/** Before the store has answered for the first time. The page is there already, and says what it waits for. */
 export function createStartingApp(logger: Logger, isDraining: () => boolean): App {
   const app = bareApp(logger, () => (isDraining() ? 'draining' : 'starting'));
+  mountPage(app);
   app.all('*', () => {
     throw new LeaseError('STORE_UNAVAILABLE', 'the server is starting: its store has not answered yet, try again soon');
   });

@@ -70,8 +70,8 @@ export interface ServerContext {
   /** Requests that stay: waiting acquires and event streams. */
   readonly waits: Waits;
   readonly events: EventStream;
-  /** Metrics and alerts. */
-  readonly observing: Pick<Observing, 'text' | 'contentType' | 'alerts'>;
+  /** Metrics, alerts, figures of the last hour. */
+  readonly observing: Pick<Observing, 'text' | 'contentType' | 'alerts' | 'figures'>;
   readonly version: string;
   /** No new waits are taken, and what waits is answered 503. */
   isDraining(): boolean;

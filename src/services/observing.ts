@@ -7,6 +7,7 @@ import { createServerMetrics, type ServerMetrics } from '../observe/server-metri
 import type { Store } from '../stores/store.js';
 import { AlertMonitor, type AlertView } from './alert-monitor.js';
 import { boundedStore } from './bounded-store.js';
+import { FigureSampler, SAMPLE_EVERY_MS, type FigureSample } from './figure-sampler.js';
 import { metricsFollower } from './metrics-follower.js';
 import { StoredNote } from './stored-note.js';
 import { Supervisor } from './supervisor.js';
@@ -24,10 +25,19 @@ export interface Observing {
   /** The body of /metrics. */
   text(): Promise<string>;
   alerts(): Promise<AlertView[]>;
+  /** What this server sampled later than `after` (store clock), at most of the last hour. */
+  figures(after: number): Figures;
   /** Told of `alert.raised` and `alert.cleared`; nobody is unless it is set. */
   onAlert: (facts: EventFacts) => void;
   start(): void;
   stop(): Promise<void>;
+}
+
+export interface Figures {
+  /** Whose samples these are: those of another process do not go on from them. */
+  readonly server: string;
+  readonly everyMs: number;
+  readonly items: readonly FigureSample[];
 }
 
 export async function observe(options: ObserveOptions): Promise<Observing> {
@@ -47,13 +57,21 @@ export async function observe(options: ObserveOptions): Promise<Observing> {
     }),
     announce: (facts) => observing.onAlert(facts),
   });
+  const sampler = new FigureSampler({
+    clock,
+    logger,
+    figures: async () => ({ totals: metrics.follower.totals, process: await metrics.counts() }),
+    storeNow: async () => (await store.time()).now,
+  });
   const endTelemetry = await telemetryOf(() => metrics.view());
-  const supervisor = new Supervisor([metricsFollower({ store, owner, clock, logger }, metrics), monitor], logger);
+  const follower = metricsFollower({ store, owner, clock, logger }, metrics);
+  const supervisor = new Supervisor([follower, monitor, sampler], logger);
   const observing: Observing = {
     registry: metrics.registry,
     contentType: metrics.contentType,
     text: () => metrics.text(),
     alerts: () => monitor.alerts(),
+    figures: (after) => ({ server: owner, everyMs: SAMPLE_EVERY_MS, items: sampler.since(after) }),
     onAlert: () => undefined,
     start: () => supervisor.start(),
     stop: async () => {

@@ -109,9 +109,10 @@ describe('W3: tokens', () => {
     const server = await site.serve();
     const admin = await site.token(server, { name: 'ops', role: 'admin' });
     const eu = await site.token(server, { name: 'eu', role: 'write', prefix: 'orders/eu' }, admin);
-    await take(server, admin, 'orders/us/secret-1', { owner: 'secret-owner', metadata: { x: 'secret-note' } });
+    const outside = { owner: 'secret-owner', metadata: { x: 'secret-note' } };
+    const { body: us } = await take(server, admin, 'orders/us/secret-1', outside);
     await take(server, eu, 'orders/eu/1');
-    await take(server, admin, 'unused', {
+    const { body: both } = await take(server, admin, 'unused', {
       owner: 'secret-owner',
       resource: undefined,
       resources: ['orders/us/secret-2', 'orders/eu/2'],
@@ -125,13 +126,14 @@ describe('W3: tokens', () => {
       '/v1/wait-graph',
       '/v1/leases?prefix=orders',
       '/v1/history?format=csv',
+      `/v1/lookup?ids=${String(us['id'])},${String(both['id'])}`,
     ];
     for (const path of looks) {
       const response = await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${eu}` } });
       const text = await response.text();
       expect(response.status, path).toBe(200);
       expect(text, path).not.toMatch(/secret-1|secret-2|secret-note/);
-      if (/leases|history/.test(path)) expect(text, path).toContain('orders/eu/2');
+      if (/leases|history|lookup/.test(path)) expect(text, path).toContain('orders/eu/2');
     }
     expect((await site.ask(server, 'GET /v1/leases?prefix=orders/us', { token: eu })).status).toBe(403);
     expect((await site.ask(server, 'GET /v1/resource?name=orders/us/secret-1', { token: eu })).status).toBe(403);

@@ -139,6 +139,21 @@ test('S13 W1: what is taken through a server says so in the store', async () => 
   expect(remote()).toBe(1);
 });
 
+test('A7 W1: a revocation up to an epoch spares what was handed on since, and a repeat ends nothing', async () => {
+  const { json } = await site.ask('POST', '/v1/leases', { resource: 'a', owner: 'ann' });
+  const order = { leaseId: json.id, reason: 'stuck' };
+  const seen = { ...order, upToEpoch: json.epoch };
+  const handed = await site.ask('POST', `/v1/leases/${json.id}/delegate`, { epoch: json.epoch, toOwner: 'bob' });
+  expect(await site.ask('POST', '/v1/revocations', seen)).toMatchObject({ status: 200, json: { count: 0 } });
+  expect(await site.ask('GET', `/v1/leases/${json.id}`)).toMatchObject({ json: { status: 'active', owner: 'bob' } });
+  const now = { ...order, upToEpoch: handed.json.epoch };
+  expect(await site.ask('POST', '/v1/revocations', now)).toMatchObject({
+    json: { count: 1, items: [{ owner: 'bob' }] },
+  });
+  expect(await site.ask('POST', '/v1/revocations', now)).toMatchObject({ json: { count: 0 } });
+  expect(await site.ask('POST', '/v1/revocations', { ...order, upToEpoch: 0 })).toMatchObject({ status: 400 });
+});
+
 test('W1: a revocation ends what matches and says who did it', async () => {
   await site.ask('POST', '/v1/leases', { resource: 'a/1', owner: 'ann' });
   await site.ask('POST', '/v1/leases', { resource: 'a/2', owner: 'ann' });

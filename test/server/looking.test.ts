@@ -25,6 +25,27 @@ test('W1: lists are pages with a cursor, and filters bound them', async () => {
   expect(await site.ask('GET', '/v1/leases/nosuchlease')).toMatchObject({ status: 404, json: { code: 'NOT_HELD' } });
 });
 
+test('W1: leases and tickets are looked up by id, many at once, as they are now', async () => {
+  const one = await site.ask('POST', '/v1/leases', { resource: 'a', owner: 'ann' });
+  const two = await site.ask('POST', '/v1/leases', { resource: 'b', owner: 'bob' });
+  await site.ask('POST', `/v1/leases/${two.json.id}/release`, { epoch: two.json.epoch });
+  const unknown = 'nosuchleasenosuchlease';
+  const found = await site.ask('GET', `/v1/lookup?ids=${one.json.id},${unknown},${two.json.id},${one.json.id}`);
+  expect(found.status).toBe(200);
+  expect(found.json.items.map(({ owner, status }) => [owner, status])).toEqual([
+    ['ann', 'active'],
+    ['bob', 'released'],
+  ]);
+  const many = Array.from({ length: 101 }, (_, n) => `${unknown}${n}`).join(',');
+  for (const ids of ['', 'a b', 'x,,y', many]) {
+    const refused = await site.ask('GET', `/v1/lookup?ids=${encodeURIComponent(ids)}`);
+    expect(refused, ids).toMatchObject({
+      status: 400,
+      json: { code: 'INVALID_ARGUMENT', detail: matching(/at most 100/) },
+    });
+  }
+});
+
 test('W1: one resource shows holders, queue and events', async () => {
   await site.ask('POST', '/v1/leases', { resource: 'a', owner: 'ann' });
   expect(await site.ask('GET', '/v1/resource?name=a')).toMatchObject({
@@ -80,6 +101,17 @@ test('O4 W1: settings are read and changed, all or none', async () => {
   expect(await site.ask('POST', '/v1/leases', { resource: 'a' })).toMatchObject({
     json: { ttlMs: 60_000, maxRenewals: 5 },
   });
+});
+
+test('O4 W1: every setting is told with what it does, what it takes and what it is by default', async () => {
+  const { json: now } = await site.ask('GET', '/v1/config');
+  const values = new Map<string, unknown>(Object.entries(now));
+  const { json: rules } = await site.ask('GET', '/v1/config/rules');
+  expect(rules.items.map(({ key }) => key)).toEqual([...values.keys()]);
+  for (const rule of rules.items) {
+    expect(rule, rule.key).toMatchObject({ default: values.get(rule.key), about: matching(/^[A-Z].+\.$/), allowed: anyText });
+  }
+  expect(rules.items.find(({ key }) => key === 'max_lock_age_action')).toMatchObject({ choices: ['report', 'revoke'] });
 });
 
 test('W1: time, wait graph, sweep, who asks, alerts and the doctor have an address', async () => {

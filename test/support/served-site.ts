@@ -24,6 +24,7 @@ export interface Said {
   readonly cursor: string;
   readonly cycle: readonly unknown[];
   readonly max_renewals: number;
+  readonly key: string;
 }
 
 export const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);

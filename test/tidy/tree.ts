@@ -41,7 +41,7 @@ export function readText(path: string): string | undefined {
 
 /** Test files and the helpers that only tests load. */
 export function isTest(path: string): boolean {
-  return path.endsWith('.test.ts');
+  return /\.test\.tsx?$/.test(path);
 }
 
 function walk(folder: string): string[] {

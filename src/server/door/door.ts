@@ -5,6 +5,7 @@ import type { MiddlewareHandler } from 'hono';
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
 import type { Access, Caller, ServerEnv, ServerLimits, ServerRequest } from '../context.js';
+import { isPagePath } from '../page.js';
 import { readBody } from './body.js';
 import { refuseForeign } from './foreign-requests.js';
 import { RateLimit } from './rate-limit.js';
@@ -15,7 +16,7 @@ const LARGE_BODY_BYTES = 8 * 1_024 * 1_024;
 const CALL_DEPTH = 8;
 const LARGE_BODIES = /^\/v1\/(?:store\/|batch$|streams\b)/;
 /** Answered without a token: whether the server lives, what it takes, and the page, which asks for a token itself. */
-const PUBLIC = /^\/(?:healthz|readyz|openapi\.json|favicon\.ico|assets\/[^/]+)?$/;
+const PUBLIC = /^\/(?:healthz|readyz|openapi\.json|favicon\.ico)$/;
 /** Wrong tokens of one address. Right ones are not slowed down by them. */
 const FAILURES_PER_SECOND = 10;
 const FAILURES_AT_ONCE = 100;
@@ -48,7 +49,8 @@ export function door({ access, clock, limits }: DoorParts): MiddlewareHandler<Se
   };
   return async (c, next) => {
     refuse(refuseTokenInUrl(c.req.url));
-    const isPublic = c.req.method === 'GET' && PUBLIC.test(c.req.path);
+    const isRead = c.req.method === 'GET' || c.req.method === 'HEAD';
+    const isPublic = isRead && (PUBLIC.test(c.req.path) || isPagePath(c.req.path));
     if (!isPublic && !access.isFresh) await access.refresh();
     const address = addressOf(c);
     // Before the first look at the store only what is public gets here: whether the server lives is told anybody.

@@ -3,10 +3,12 @@
 import type { RevokeInput } from '../../manager/governing.js';
 import type { RevokeTarget } from '../../domain/requests.js';
 import { LIMITS } from '../../domain/limits.js';
+import { SETTING_NOTES } from '../../domain/setting-notes.js';
+import { SETTING_RULES, type SettingKey } from '../../domain/settings.js';
 import { actorOf, requireRevoke, requireWhole, visibleLeases } from '../access/index.js';
 import { route, type Route } from '../route.js';
 import { revokeBody, revokedSchema } from '../schemas/leases.js';
-import { settingsBody, settingsSchema, sweptSchema } from '../schemas/looking.js';
+import { settingRulesSchema, settingsBody, settingsSchema, sweptSchema } from '../schemas/looking.js';
 import { defined } from './answers.js';
 
 const tag = 'governing';
@@ -24,11 +26,11 @@ const revoke = route(
   },
   async (asked, { desk, leases }) => {
     const { body, caller, request } = asked;
-    const { reason, keepOut, ...target } = defined(body);
+    const { reason, keepOut, upToEpoch, ...target } = defined(body);
     const aim = target as unknown as RevokeTarget;
     const named = 'leaseId' in aim ? await desk.ask('get', (store) => store.get([aim.leaseId])) : undefined;
     requireRevoke(caller, aim, named?.items[0]);
-    const order = { ...target, reason, actor: actorOf(caller), ...(keepOut === undefined ? {} : { keepOut }) };
+    const order = { ...target, reason, actor: actorOf(caller), ...defined({ keepOut, upToEpoch }) };
     const ended = await leases.revoke(order as RevokeInput);
     asked.note({ data: { ...target, reason, ended: ended.length } });
     return request.json({ count: ended.length, items: visibleLeases(caller, ended.slice(0, LIMITS.rowsPerStep)) });
@@ -46,6 +48,24 @@ const getConfig = route(
     answers: { 200: { description: 'All of them', schema: settingsSchema } },
   },
   async ({ request }, { leases }) => request.json(await leases.config.all()),
+);
+
+const SETTINGS_TOLD = (Object.keys(SETTING_RULES) as SettingKey[]).map((key) => {
+  const { default: usual, allowed, choices } = SETTING_RULES[key];
+  return { key, about: SETTING_NOTES[key], default: usual, allowed, ...defined({ choices }) };
+});
+
+const rules = route(
+  {
+    method: 'get',
+    path: '/v1/config/rules',
+    operationId: 'describeSettings',
+    tag,
+    summary: 'Every setting: what it does, what it takes, what it is by default',
+    role: 'read',
+    answers: { 200: { description: 'In the order they are shown', schema: settingRulesSchema } },
+  },
+  ({ request }) => request.json({ items: SETTINGS_TOLD }),
 );
 
 const setConfig = route(
@@ -85,4 +105,4 @@ const sweep = route(
   },
 );
 
-export const governingRoutes: readonly Route[] = [revoke, getConfig, setConfig, sweep];
+export const governingRoutes: readonly Route[] = [revoke, getConfig, rules, setConfig, sweep];

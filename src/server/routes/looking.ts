@@ -1,6 +1,7 @@
 // Looking over HTTP (A8): one resource, who waits, the history as JSON or CSV, the clock, the wait graph, and who asks. Nothing
 // here changes anything; a caller's prefix bounds what it sees (W3).
 import type { LeaseEvent } from '../../domain/events.js';
+import { toRecord } from '../../domain/lease.js';
 import { boundFilter, requireNames, visibleEvent, visibleGraph, visibleLeases } from '../access/index.js';
 import type { Caller } from '../context.js';
 import { historyCsv } from '../history-csv.js';
@@ -9,6 +10,8 @@ import { recordPage, ticketQuery } from '../schemas/leases.js';
 import {
   historyPage,
   historyQuery,
+  lookupQuery,
+  lookupSchema,
   resourceQuery,
   resourceSchema,
   timeSchema,
@@ -34,6 +37,24 @@ const tickets = route(
     request.json(
       page(caller, await leases.list(boundFilter(caller, { ...defined(query), status: 'pending' as const }))),
     ),
+);
+
+const lookup = route(
+  {
+    method: 'get',
+    path: '/v1/lookup',
+    operationId: 'lookUpLeases',
+    tag,
+    summary: 'Several leases or tickets by id, as they are now; unknown ones are left out',
+    role: 'read',
+    query: lookupQuery,
+    answers: { 200: { description: 'The records', schema: lookupSchema } },
+  },
+  async ({ query: { ids }, caller, request }, { desk }) => {
+    const { items } = await desk.ask('get', (store) => store.get(ids));
+    const known = items.flatMap((item) => (item ? [toRecord(item)] : []));
+    return request.json({ items: visibleLeases(caller, known) });
+  },
 );
 
 const resource = route(
@@ -139,4 +160,4 @@ const whoami = route(
     request.json({ ...defined(caller), namespace: store.namespace, store: store.kind, version }),
 );
 
-export const lookingRoutes: readonly Route[] = [tickets, resource, history, time, waitGraph, whoami];
+export const lookingRoutes: readonly Route[] = [tickets, lookup, resource, history, time, waitGraph, whoami];

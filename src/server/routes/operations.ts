@@ -1,10 +1,12 @@
-// Keeping watch over HTTP: events as they happen, metrics, alerts, the doctor. What each of them means is said where it is
+// Keeping watch over HTTP: events as they happen, metrics, alerts, figures, the doctor. What each of them means is said where it is
 // made; here they get an address.
 import { z } from '@hono/zod-openapi';
+import { isoTime } from '../../domain/lease.js';
 import { diagnose } from '../../doctor/diagnose.js';
 import { requireNames, requireWhole } from '../access/index.js';
 import { route, type Route } from '../route.js';
-import { cursorText, isoText, nameText } from '../schemas/common.js';
+import { cursorText, nameText } from '../schemas/common.js';
+import { alertsSchema, diagnosisSchema, figuresQuery, figuresSchema } from '../schemas/watching.js';
 
 const tag = 'operations';
 
@@ -46,19 +48,6 @@ const metrics = route(
     new Response(await observing.text(), { headers: { 'content-type': observing.contentType } }),
 );
 
-const alertSchema = z
-  .object({
-    alert: z.string(),
-    severity: z.string(),
-    state: z.string(),
-    since: isoText.optional(),
-    value: z.number(),
-    threshold: z.number(),
-    summary: z.string(),
-    runbook: z.string(),
-  })
-  .openapi('Alert');
-
 const alerts = route(
   {
     method: 'get',
@@ -67,26 +56,27 @@ const alerts = route(
     tag,
     summary: 'Every alert and how it stands, the same on every server',
     role: 'read',
-    answers: { 200: { description: 'The alerts', schema: z.object({ items: z.array(alertSchema) }) } },
+    answers: { 200: { description: 'The alerts', schema: alertsSchema } },
   },
   async ({ request }, { observing }) => request.json({ items: await observing.alerts() }),
 );
 
-const diagnosisSchema = z
-  .looseObject({
-    verdict: z.enum(['wrong', 'warning', 'well']),
-    findings: z.array(
-      z.object({
-        check: z.string(),
-        severity: z.enum(['wrong', 'warning', 'note']),
-        what: z.string(),
-        evidence: z.array(z.string()),
-        next: z.string(),
-        runbook: z.string(),
-      }),
-    ),
-  })
-  .openapi('Diagnosis');
+const figures = route(
+  {
+    method: 'get',
+    path: '/v1/figures',
+    operationId: 'readFigures',
+    tag,
+    summary: 'Running sums of the last hour as this server sampled them; `after` goes on',
+    role: 'read',
+    query: figuresQuery,
+    answers: { 200: { description: 'Samples, the oldest first', schema: figuresSchema } },
+  },
+  ({ query: { after }, request }, { observing }) => {
+    const { items, ...rest } = observing.figures(after === undefined ? 0 : Date.parse(after));
+    return request.json({ ...rest, items: items.map(({ at, ...sample }) => ({ at: isoTime(at), ...sample })) });
+  },
+);
 
 const doctor = route(
   {
@@ -106,4 +96,4 @@ const doctor = route(
   },
 );
 
-export const operationRoutes: readonly Route[] = [events, metrics, alerts, doctor];
+export const operationRoutes: readonly Route[] = [events, metrics, alerts, figures, doctor];

@@ -30,6 +30,7 @@ import { only } from './streams.js';
 const tag = 'streams';
 const PAGE = 100;
 const MOST_TRIM_STEPS = 1_000;
+const MOST_LIST_STEPS = 100;
 
 function shown({ oldestOpen, readers, ...figures }: StreamFigures): object {
   const open = oldestOpen && {
@@ -59,10 +60,21 @@ const list = route(
     query: streamsQuery,
     answers: { 200: { description: 'A page', schema: streamPage } },
   },
-  async ({ query, caller, request }, context) => {
-    const asked = { after: query.after, limit: query.limit ?? PAGE };
-    const { streams, more } = await askStreams(context, 'streams', (store) => store.streams(asked));
-    return request.json({ items: streams.filter(({ name }) => mayRead(caller, name)).map(shown), more });
+  async ({ query, caller, request, signal }, context) => {
+    const limit = query.limit ?? PAGE;
+    // Streams the caller may not see are passed over here: it could not name the last of them to go on.
+    const size = caller.prefix === undefined ? limit : LIMITS.rowsPerStep;
+    const items: StreamFigures[] = [];
+    let { after } = query;
+    let more = true;
+    for (let step = 0; step < MOST_LIST_STEPS && more && items.length < limit && !signal.aborted; step += 1) {
+      const asked = { after, limit: size };
+      const page = await askStreams(context, 'streams', (store) => store.streams(asked));
+      items.push(...page.streams.filter(({ name }) => mayRead(caller, name)));
+      after = page.streams.at(-1)?.name;
+      ({ more } = page);
+    }
+    return request.json({ items: items.slice(0, limit).map(shown), more: more || items.length > limit });
   },
 );
 

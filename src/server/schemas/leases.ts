@@ -89,6 +89,9 @@ export const revokeBody = z
     owner: ownerText.optional(),
     reason: z.string().max(2 * LIMITS.reasonBytes),
     keepOut: duration.optional(),
+    upToEpoch: epochNumber.optional().openapi({
+      description: 'Ends only what has an epoch up to this one: what was handed on since you looked is spared',
+    }),
   })
   .openapi('Revocation');
 export const revokedSchema = z.object({ count: z.int(), items: z.array(recordSchema) }).openapi('Revoked');

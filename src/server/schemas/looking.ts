@@ -13,6 +13,20 @@ export const resourceSchema = z
   })
   .openapi('ResourceView');
 
+/** As many as a screen shows. */
+const MOST_IDS = 100;
+export const lookupQuery = z.strictObject({
+  ids: z
+    .string()
+    .max(MOST_IDS * 129)
+    .transform((text) => [...new Set(text.split(','))])
+    .refine((ids) => ids.length <= MOST_IDS && ids.every((id) => /^[\w-]{1,128}$/.test(id)), {
+      error: `ids of leases with commas between them, at most ${MOST_IDS}`,
+    })
+    .openapi({ example: '0mhzvk3a1bXgP0JH3kqU2v8w' }),
+});
+export const lookupSchema = z.object({ items: z.array(recordSchema) }).openapi('LeaseRecords');
+
 export const historyQuery = z.strictObject({
   prefix: nameText.optional(),
   resource: nameText.optional(),
@@ -42,6 +56,21 @@ export const settingsSchema = z.object(Object.fromEntries(settings)).openapi('Se
 export const settingsBody = z.record(z.string().max(128), z.unknown()).openapi('SettingsChanges', {
   description: 'Settings by name; all of them are taken or none',
 });
+
+const settingValue = z.union([z.boolean(), z.number(), z.string()]);
+export const settingRulesSchema = z
+  .object({
+    items: z.array(
+      z.object({
+        key: z.string(),
+        about: z.string(),
+        default: settingValue,
+        allowed: z.string(),
+        choices: z.array(settingValue).optional(),
+      }),
+    ),
+  })
+  .openapi('SettingRules');
 
 export const sweptSchema = z.object({ expired: z.int(), overrunMaxMs: z.number() }).openapi('Swept');
 export const timeSchema = z

@@ -13,7 +13,7 @@ const PATIENCE_MS = 30_000;
 const DEATH_WATCH = 'setpriv';
 const POSTGRES_HOME = '/usr/lib/postgresql';
 
-export type ServerName = 'postgres' | 'pgbouncer' | 'redis' | 'promtool';
+export type ServerName = 'postgres' | 'pgbouncer' | 'redis' | 'promtool' | 'chromium';
 
 /** What `HOLDFAST_SKIP` names. */
 export function isSkipped(name: ServerName): boolean {
