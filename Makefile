@@ -22,7 +22,7 @@ $(READY): package-lock.json .npmrc scripts/setup.sh
 	@trap 'printf "%-14s %4ss\n" "make setup" "$$SECONDS"' EXIT; scripts/setup.sh && touch $@
 
 check: $(READY) ## types, lint, format, unused code, tidy tests, build, package
-	@$(TIMED) $(MAKE) types && $(MAKE) lint && $(MAKE) format-check && $(MAKE) unused && $(MAKE) tidy && $(MAKE) package
+	@$(TIMED) $(MAKE) -j2 -O types lint format-check unused && $(MAKE) tidy && $(MAKE) package
 
 types: $(READY) ## check the types of sources, tests and the page
 	@$(TIMED) $(BIN)/tsc -p tsconfig.json && $(BIN)/tsc -p dashboard/tsconfig.json
@@ -46,14 +46,13 @@ package: build ## build, then check what would be packed: exports and types
 	@$(TIMED) $(BIN)/publint --strict && $(BIN)/attw --pack . --profile esm-only --no-summary --format table-flipped
 
 test: ## check, then every test (SEED=n repeats one random run)
-	@$(TIMED) $(MAKE) check && $(BIN)/vitest run --project unit && $(BIN)/vitest run --project conformance && \
-		$(BIN)/vitest run --project outside && $(BIN)/vitest run --project browser && $(BIN)/vitest run --project faults
+	@$(TIMED) $(MAKE) check && for part in unit stores conformance outside browser faults; do $(BIN)/vitest run --project $$part; done
 
 unit: $(READY) ## the tests beside the source
 	@$(TIMED) $(BIN)/vitest run --project unit
 
 conformance: build ## build, then the tests that span parts: stores, faults, guards, the simulation
-	@$(TIMED) $(BIN)/vitest run --project conformance
+	@$(TIMED) $(BIN)/vitest run --project stores && $(BIN)/vitest run --project conformance
 
 outside: build ## build, then the tests of what users meet: the command, the server, the documents
 	@$(TIMED) $(BIN)/vitest run --project outside

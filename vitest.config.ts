@@ -1,6 +1,7 @@
-// Five projects: `tidy` keeps the house rules (part of `make check`), `unit` stands beside the source, `conformance` spans
-// parts: real stores, child processes, faults; `outside` is what users meet: command, server, documents; `faults` is the crowd
-// under misfortune, two stores at a time. An error nobody handled fails the run, always.
+// The projects: `tidy` keeps the house rules (part of `make check`), `unit` stands beside the source, `stores` is what every
+// store is asked one step at a time, `conformance` spans parts: child processes, faults, guards, simulation; `outside` is what
+// users meet: command, server, documents; `browser` is the page in a real Chromium; `faults` is the crowd under misfortune.
+// An error nobody handled fails the run, always.
 
 import { defineConfig } from 'vitest/config';
 
@@ -8,6 +9,11 @@ const OUTSIDE = [
   'test/{cli,docs,doctor,examples,observe,server}/**/*.test.ts',
   'test/stores/http{,-programs,-sqlite}.test.ts',
   'test/faults/http-server.test.ts',
+];
+/** Named cases and random programs: nothing in them is timed, so two files share the machine. */
+const STORES = [
+  'test/stores/{memory,postgres,redis,sqlite}{,-programs,-sequences}.test.ts',
+  'test/stores/{tiny-store,sqlite-tail-programs,broken-stores}.test.ts',
 ];
 const CROWD = 'test/faults/crowd/**';
 const patient = { pool: 'forks', testTimeout: 120_000, hookTimeout: 120_000 } as const;
@@ -22,7 +28,7 @@ export default defineConfig({
         test: {
           name: 'conformance',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{tidy,browser}/**', CROWD, ...OUTSIDE],
+          exclude: ['test/{tidy,browser}/**', CROWD, ...STORES, ...OUTSIDE],
           fileParallelism: false, // timings and eight processes at a time want the machine to themselves
           ...patient,
         },
@@ -36,13 +42,14 @@ export default defineConfig({
           ...patient,
         },
       },
+      { test: { name: 'stores', include: STORES, maxWorkers: 2, sequence: { groupOrder: 4 }, ...patient } },
       { test: { name: 'outside', include: OUTSIDE, maxWorkers: 2, sequence: { groupOrder: 1 }, ...patient } },
       {
         test: {
           name: 'faults',
           include: [`${CROWD}/*.test.ts`],
-          maxWorkers: 2,
-          sequence: { groupOrder: 2 },
+          maxWorkers: 4, // they mostly wait
+          sequence: { groupOrder: 3 },
           ...patient,
         },
       },

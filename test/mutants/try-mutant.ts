@@ -68,7 +68,8 @@ export async function whatFailsAnyway(copy: string, files: readonly string[]): P
 }
 
 function runTests(copy: string, files: readonly string[]): Promise<string> {
-  const args = ['run', '--bail', '1', '--project', 'unit', '--project', 'conformance', ...files];
+  const projects = ['unit', 'stores', 'conformance', 'outside'].flatMap((name) => ['--project', name]);
+  const args = ['run', '--bail', '1', ...projects, ...files];
   const { VITEST: _vitest, VITEST_POOL_ID: _pool, VITEST_WORKER_ID: _worker, ...env } = process.env;
   const child = spawn(join(copy, 'node_modules/.bin/vitest'), args, {
     cwd: copy,

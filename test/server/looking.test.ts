@@ -109,7 +109,11 @@ test('O4 W1: every setting is told with what it does, what it takes and what it 
   const { json: rules } = await site.ask('GET', '/v1/config/rules');
   expect(rules.items.map(({ key }) => key)).toEqual([...values.keys()]);
   for (const rule of rules.items) {
-    expect(rule, rule.key).toMatchObject({ default: values.get(rule.key), about: matching(/^[A-Z].+\.$/), allowed: anyText });
+    expect(rule, rule.key).toMatchObject({
+      default: values.get(rule.key),
+      about: matching(/^[A-Z].+\.$/),
+      allowed: anyText,
+    });
   }
   expect(rules.items.find(({ key }) => key === 'max_lock_age_action')).toMatchObject({ choices: ['report', 'revoke'] });
 });

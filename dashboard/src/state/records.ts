@@ -18,11 +18,6 @@ export const tickets = live('pending', ({ acquiredAt }) => acquiredAt);
 export const queues = computed(() => new Queues(tickets.value));
 export const isTruncated = computed(() => version.value >= 0 && book.isFull);
 
-/** Tickets for one name, those who come first first. */
-export function ticketsFor(name: string): readonly LeaseRecord[] {
-  return tickets.value.filter(({ parts }) => parts.some((part) => part.name === name));
-}
-
 /** For views that follow the log themselves. Answers how to stop. */
 export function onEvents(listener: (events: readonly LeaseEvent[]) => void): () => void {
   listeners.add(listener);
