@@ -14,7 +14,7 @@ export function PartChips({ part }: { readonly part: Part | undefined }) {
   return (
     <>
       {part.scope === 'subtree' && <Chip tone="accent">and all below</Chip>}
-      {part.mode === 'shared' && <Chip>{part.limit === undefined ? 'shared' : `shared, ${part.limit} at most`}</Chip>}
+      {part.mode === 'shared' && <Chip>{part.limit === undefined ? 'shared' : `shared ≤ ${part.limit}`}</Chip>}
     </>
   );
 }

@@ -10,14 +10,14 @@ const COLUMNS: readonly Column<LeaseRecord>[] = [
   { title: 'Owner', width: 'minmax(0, 1.3fr)', isWide: true, cell: ({ owner }) => <Name text={owner} most={28} /> },
   {
     title: 'Epoch',
-    width: '9.5rem',
+    width: '9rem',
     align: 'end',
     isWide: true,
     cell: ({ epoch, status }) => (status === 'active' ? epoch : <span class="muted">–</span>),
   },
-  { title: 'Remaining', width: 'minmax(8.5rem, 1.5fr)', cell: (record) => <RemainingCell record={record} /> },
-  { title: 'Last renewal', width: '8.5rem', isWide: true, cell: (record) => <RenewedCell record={record} /> },
-  { title: 'Queue', width: '6.5rem', isWide: true, cell: (record) => <QueueCell record={record} /> },
+  { title: 'Remaining', width: 'minmax(8.5rem, 1.1fr)', cell: (record) => <RemainingCell record={record} /> },
+  { title: 'Last renewal', width: '7.5rem', isWide: true, cell: (record) => <RenewedCell record={record} /> },
+  { title: 'Queue', width: '5.5rem', isWide: true, cell: (record) => <QueueCell record={record} /> },
 ];
 
 export interface LeaseListProps {
