@@ -18,6 +18,8 @@ const PHONE = { width: 390, height: 780 };
 /** A repository keeps every picture for ever. */
 const MOST_BYTES = 150_000;
 const PATIENCE_MS = 180_000;
+/** How long the scene runs before its pictures are taken: the plots want something to draw. */
+const WARM_MS = 90_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-pictures-'));
 const children = [];
@@ -56,7 +58,7 @@ async function take(page, name) {
 /** Live, and nothing on it is still being read. */
 async function settled(page) {
   await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
-  await page.getByText('Loading…').first().waitFor({ state: 'hidden' });
+  for (const text of ['Loading…', 'Looking…']) await page.getByText(text).first().waitFor({ state: 'hidden' });
 }
 
 const VIEWS = [
@@ -66,7 +68,7 @@ const VIEWS = [
   ['sequences', '/sequences', 'orders/log'],
   ['stream', '/sequences?stream=orders/log', 'Waiting for a person'],
   ['health', '/health', 'What the doctor found'],
-  ['history', '/history?type=lease.acquired', 'worker-7'],
+  ['history', '/history?resource=orders/0', 'worker-4'],
   ['settings', '/settings', 'held_ttl_seconds'],
   ['tokens', '/tokens', 'Tokens'],
 ];
@@ -83,8 +85,9 @@ async function takeViews(browser, url) {
       const page = await browser.newPage({ viewport: SIZE, colorScheme });
       page.setDefaultTimeout(30_000);
       await page.goto(url + path);
-      await settled(page);
       await page.getByText(text).first().waitFor();
+      await settled(page);
+      if (name === 'health') await page.locator('canvas').nth(5).waitFor();
       await take(page, `${name}-${colorScheme}`);
       await page.close();
     }
@@ -173,6 +176,7 @@ async function takeNight(browser) {
   await dialog.getByText('cron-web2').first().waitFor();
   await take(page, 'night-6-done');
   await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: `Revoke ${JOB} from cron-web2` }).waitFor();
   await page.getByText('revoked', { exact: true }).first().waitFor();
   await take(page, 'night-7-takeover');
   await page.goto(`${url}/history?resource=${encodeURIComponent(JOB)}`);
@@ -185,10 +189,13 @@ const browser = await launchChromium();
 try {
   mkdirSync(pictures, { recursive: true });
   const only = process.env.ONLY;
-  // The night takes minutes, in which the scene fills the plots.
   const url = only === 'night' ? undefined : await startScene();
+  const begun = performance.now();
   if (only !== 'views') await takeNight(browser);
-  if (url !== undefined) await takeViews(browser, url);
+  if (url !== undefined) {
+    await delay(Math.max(0, begun + WARM_MS - performance.now()));
+    await takeViews(browser, url);
+  }
 } finally {
   await browser.close();
   // A frozen process obeys nothing else; the command of a run dies with the one that runs it.

@@ -1,13 +1,12 @@
 // Every view over a store with something in it, light and dark: no serious finding of axe-core, nothing wider than a phone, no
 // error on the console. What each view has to show first is named here, so that a view that stays empty is found.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { isSkipped } from '../support/servers/server-process.js';
 import { BrowserSite } from './support/browser-site.js';
 import type { Tab } from './support/browser.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const AXE = axe.source;
 const PHONE = { width: 360, height: 740 };
 
 /** Path, and what is there when it is drawn. */

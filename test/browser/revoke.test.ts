@@ -60,9 +60,9 @@ describe.skipIf(isSkipped('chromium'))('revoking', () => {
 
   test('A7, W1: a holder is revoked, the next one takes over, the holder is told why, and the history has it', async () => {
     const [first, second] = await Promise.all([site.server.holder('alice'), site.server.holder('bob')]);
-    first.tell('acquire a {"resources":"deploy","ttl":"20s"}');
+    first.tell('acquire a {"resources":"deploy","ttl":"6s"}');
     await first.line('held a');
-    second.tell('acquire b {"resources":"deploy","ttl":"20s","wait":"1m"}');
+    second.tell('acquire b {"resources":"deploy","ttl":"6s","wait":"1m"}');
     const tab = await site.open('/resource?name=deploy');
     const orders = ordersOf(tab);
     await tab.sees(tab.page.getByText('1 waiting').first());

@@ -30,6 +30,18 @@ describe('who had it', () => {
     ]);
   });
 
+  test('a log that is ahead of the holders is believed: who was revoked holds nothing, who came after holds', () => {
+    const events = [
+      event('lease.acquired', 1),
+      event('lease.revoked', 4, { actor: 'ops', from: 'active' }),
+      event('lease.acquired', 4, { leaseId: 'l2', owner: 'bob', epoch: 2, data: { expiresAt: 34_000 } }),
+    ];
+    expect(told(events, [holder()])).toEqual([
+      ['bob', 2, 4_000, undefined, 'held'],
+      ['ann', 1, 1_000, 4_000, 'revoked'],
+    ]);
+  });
+
   test('an expiry ends when it ran out, not when it was written down', () => {
     const events = [event('lease.acquired', 1), event('lease.expired', 90, { data: { expiresAt: 31_000 } })];
     expect(told(events)).toEqual([['ann', 1, 1_000, 31_000, 'expired']]);

@@ -56,12 +56,16 @@ export function spansOf(events: readonly LeaseEvent[], holders: readonly LeaseRe
       open.set(event.leaseId, spanOf(event, at));
     }
   }
-  return [...presentSpans(open, holders), ...done].sort(newestFirst);
+  return [...presentSpans(open, holders, done), ...done].sort(newestFirst);
 }
 
-/** What no event ended: held, if the store says so; else it has run out and was not written down yet. */
-function presentSpans(open: ReadonlyMap<string, Span>, holders: readonly LeaseRecord[]): Span[] {
-  const held = holders.map(({ id, owner, epoch, acquiredAt }): Span => {
+/** What no event ended: held, if the store says so; else it has run out and was not written down yet. Where the log knows the end
+ *  of a holder it is ahead of that answer: what began since is held, as far as anybody knows. */
+function presentSpans(open: ReadonlyMap<string, Span>, holders: readonly LeaseRecord[], done: readonly Span[]): Span[] {
+  const over = new Set(done.filter(({ end }) => end !== 'delegated' && end !== 'upgraded').map(({ key }) => key));
+  const still = holders.filter(({ id, epoch }) => !over.has(`${id} ${epoch}`));
+  const isBehind = still.length < holders.length;
+  const held = still.map(({ id, owner, epoch, acquiredAt }): Span => {
     const told = open.get(id);
     const from = told?.epoch === epoch ? told.from : Date.parse(acquiredAt);
     return { key: `${id} ${epoch}`, leaseId: id, owner, epoch, from, to: undefined, end: 'held' };
@@ -69,7 +73,7 @@ function presentSpans(open: ReadonlyMap<string, Span>, holders: readonly LeaseRe
   const ids = new Set(holders.map(({ id }) => id));
   const lapsed = [...open.values()]
     .filter(({ leaseId }) => !ids.has(leaseId))
-    .map((span) => ({ ...span, to: span.lapsesAt }));
+    .map((span) => (isBehind ? { ...span, end: 'held' as const } : { ...span, to: span.lapsesAt }));
   return [...held, ...lapsed];
 }
 
