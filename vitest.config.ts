@@ -43,7 +43,7 @@ export default defineConfig({
         },
       },
       { test: { name: 'stores', include: STORES, maxWorkers: 2, sequence: { groupOrder: 4 }, ...patient } },
-      { test: { name: 'outside', include: OUTSIDE, maxWorkers: 2, sequence: { groupOrder: 1 }, ...patient } },
+      { test: { name: 'outside', include: OUTSIDE, maxWorkers: 3, sequence: { groupOrder: 1 }, ...patient } },
       {
         test: {
           name: 'faults',
