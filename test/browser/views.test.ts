@@ -77,7 +77,7 @@ describe.skipIf(isSkipped('chromium'))('the views', () => {
     await tab.sees(/\d+ (other )?rules hold|All \d+ rules hold/);
     for (const title of ['Acquisitions', 'Refusals', 'Waits', 'Renewals', 'Expiries', 'Overruns'])
       await tab.sees(tab.page.getByRole('heading', { name: title }));
-    expect(await tab.count('canvas')).toBeGreaterThanOrEqual(6);
+    await expect.poll(() => tab.count('canvas'), { timeout: 20_000 }).toBeGreaterThanOrEqual(6);
     await tab.sees(tab.page.getByRole('heading', { name: 'What the doctor found' }));
     await tab.page.getByText(/rules hold/).click();
     await tab.page.getByRole('link', { name: 'Runbook for conflicts' }).click();
