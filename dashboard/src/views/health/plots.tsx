@@ -99,7 +99,7 @@ function plotsOf(known: Figures): { readonly times: readonly number[]; readonly 
       },
       {
         title: 'Refusals',
-        about: 'told to come back, by this server',
+        about: 'told to come back by the lease routes of this server',
         unit: 'rate',
         lines: [rate('refused', 'refused')],
       },
@@ -111,7 +111,7 @@ function plotsOf(known: Figures): { readonly times: readonly number[]; readonly 
       },
       {
         title: 'Renewals',
-        about: 'through this server',
+        about: 'by the lease routes of this server; clients of the library count their own',
         unit: 'rate',
         lines: [rate('renewed', 'renewed'), rate('failed', 'renewalsFailed', 'bad')],
       },
