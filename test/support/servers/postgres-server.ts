@@ -9,6 +9,7 @@ import {
   accepts,
   findBinary,
   freePort,
+  freezeProcess,
   startProcess,
   stopProcess,
   untilReady,
@@ -159,7 +160,8 @@ function signalAll(postmaster: number, signal: NodeJS.Signals): void {
   };
   const send = (pid: number): void => {
     try {
-      process.kill(pid, signal);
+      if (signal === 'SIGSTOP') freezeProcess(pid);
+      else process.kill(pid, signal);
     } catch {
       // ended meanwhile
     }

@@ -5,6 +5,7 @@ import {
   accepts,
   findBinary,
   freePort,
+  freezeProcess,
   startProcess,
   stopProcess,
   untilReady,
@@ -67,7 +68,9 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     async stop(signal = 'SIGTERM') {
       if (started !== undefined) await stopProcess(started, signal);
     },
-    freeze: () => void started?.process.kill('SIGSTOP'),
+    freeze: () => {
+      if (started?.process.pid !== undefined) freezeProcess(started.process.pid);
+    },
     thaw: () => void started?.process.kill('SIGCONT'),
     async remove() {
       await server.stop('SIGKILL');

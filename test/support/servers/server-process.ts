@@ -3,7 +3,7 @@
 // a server by name, and says so.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, connect as dial, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -101,6 +101,26 @@ export async function accepts(port: number): Promise<boolean> {
     return false;
   } finally {
     socket.destroy();
+  }
+}
+
+/** Sends SIGSTOP and waits until the process stands: it is obeyed a moment after it was sent, and a call would slip in. */
+export function freezeProcess(pid: number): void {
+  process.kill(pid, 'SIGSTOP');
+  const end = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const state = /\) (\S)/.exec(stateOf(pid))?.[1];
+    if (state === undefined || state === 'T') return;
+    if (performance.now() > end) throw new Error(`process ${pid} does not stop: its state is ${state}`);
+  }
+}
+
+/** Empty where there is no such file: the process has gone, or this is no Linux. */
+function stateOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return '';
   }
 }
 
