@@ -17,8 +17,9 @@ import type { Store } from '../stores/store.js';
 import type { EventOutlet } from './event-outlet.js';
 import { textOf, type EventView } from './event-view.js';
 
-/** Flushes are at least this far apart under load; the first after a pause is at once. */
-const FLUSH_MS = 10;
+/** Flushes are at least this far apart under load, when two hundred small writes each would cost more than they bring; the first
+ *  after a pause is at once. */
+const FLUSH_MS = 50;
 const FLUSH_BYTES = 256 * 1_024;
 const PACE_MS = 50;
 const KEPT_EVENTS = 10_000;
