@@ -14,5 +14,5 @@ export {
   requireTouch,
   requireWhole,
 } from './rules.js';
-export { actorOf, tokenView, type NewToken, type Token, type TokenView } from './token.js';
+export { actorOf, tokenView, type NewToken, type TokenView } from './token.js';
 export { TokenAccess } from './token-access.js';

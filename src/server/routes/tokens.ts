@@ -1,8 +1,7 @@
 // Tokens over HTTP (W3): made, listed and revoked by admins. The secret is in the answer to the making, and nowhere else.
 import { parseDuration } from '../../domain/duration.js';
-import { isoTime } from '../../domain/lease.js';
 import { LIMITS } from '../../domain/limits.js';
-import type { Token } from '../access/index.js';
+import { tokenView } from '../access/index.js';
 import { route, type Route } from '../route.js';
 import { idParams } from '../schemas/common.js';
 import { madeTokenSchema, tokenBody, tokenPage, tokenSchema } from '../schemas/tokens.js';
@@ -10,11 +9,6 @@ import { defined } from './answers.js';
 
 const tag = 'tokens';
 const LIFE = { name: 'expiresIn', minMs: 1_000, maxMs: 10 * LIMITS.maxHoldMs };
-
-function shown({ at, expiresAt, ...token }: Token): object {
-  const ends = expiresAt === undefined ? {} : { expiresAt: isoTime(expiresAt) };
-  return { ...defined(token), createdAt: isoTime(at), ...ends };
-}
 
 const list = route(
   {
@@ -26,7 +20,7 @@ const list = route(
     role: 'admin',
     answers: { 200: { description: 'The tokens', schema: tokenPage } },
   },
-  async ({ caller, request }, { access }) => request.json({ items: (await access.list(caller)).map(shown) }),
+  async ({ caller, request }, { access }) => request.json({ items: (await access.list(caller)).map(tokenView) }),
 );
 
 const create = route(
@@ -46,7 +40,7 @@ const create = route(
     const expiresInMs = expiresIn === undefined ? undefined : parseDuration(expiresIn, LIFE);
     const { token, secret } = await access.create(asked.caller, { ...wanted, expiresInMs });
     asked.note({ data: { made: { id: token.id, ...wanted } } });
-    return asked.request.json({ ...shown(token), secret }, 201);
+    return asked.request.json({ ...tokenView(token), secret }, 201);
   },
 );
 
@@ -63,7 +57,7 @@ const revoke = route(
   },
   async (asked, { access }) => {
     asked.note({ leaseId: undefined, data: { token: asked.params.id } });
-    return asked.request.json(shown(await access.revoke(asked.caller, asked.params.id)));
+    return asked.request.json(tokenView(await access.revoke(asked.caller, asked.params.id)));
   },
 );
 

@@ -4,6 +4,7 @@ import { place, setQuery } from '../../router.js';
 import type { LeaseEvent } from '../../api/types.js';
 import { connection } from '../../state/connection.js';
 import { storeNow } from '../../state/time.js';
+import { FilterField } from '../../ui/filter-field.js';
 import { Button, EmptyState, ErrorNote, Loading, ViewHead } from '../../ui/parts.js';
 import { EventTable } from './event-table.js';
 import { ExportButtons } from './export-buttons.js';
@@ -96,9 +97,9 @@ function Filters({ isLive, isBounded }: { readonly isLive: boolean; readonly isB
   const { query } = place.value;
   return (
     <div class="filters history-filters" role="search">
-      <TextField label="Resource, and all below" name="resource" placeholder="orders" isFirst />
-      <TextField label="Owner" name="owner" placeholder="worker-7" />
-      <TextField label="Lease" name="lease" placeholder="id" />
+      <FilterField label="Resource, and all below" name="resource" placeholder="orders" isFirst />
+      <FilterField label="Owner" name="owner" placeholder="worker-7" />
+      <FilterField label="Lease" name="lease" placeholder="id" />
       <label class="field">
         <span>Type</span>
         <select
@@ -139,25 +140,6 @@ function Filters({ isLive, isBounded }: { readonly isLive: boolean; readonly isB
 interface FieldProps {
   readonly label: string;
   readonly name: string;
-  readonly placeholder?: string;
-  readonly isFirst?: boolean;
-}
-
-function TextField({ label, name, placeholder, isFirst = false }: FieldProps) {
-  return (
-    <label class="field wide">
-      <span>{label}</span>
-      <input
-        class="input"
-        type="search"
-        spellcheck={false}
-        data-filter={isFirst ? '' : undefined}
-        placeholder={placeholder}
-        value={place.value.query[name] ?? ''}
-        onInput={(event) => setQuery({ [name]: event.currentTarget.value })}
-      />
-    </label>
-  );
 }
 
 function MomentField({ label, name }: FieldProps) {

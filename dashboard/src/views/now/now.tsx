@@ -7,6 +7,7 @@ import type { LeaseRecord } from '../../api/types.js';
 import { isLoaded } from '../../state/connection.js';
 import { isTruncated, leases, tickets } from '../../state/records.js';
 import { setShown } from '../../state/shown-rows.js';
+import { FilterField } from '../../ui/filter-field.js';
 import { Loading, ViewHead } from '../../ui/parts.js';
 import { EmptyStore, NothingMatches } from './empty.js';
 import { isFiltered, matching, usualStatus, wantedOf, type Wanted } from './filter.js';
@@ -77,29 +78,8 @@ function Body({ onSight }: { readonly onSight: (records: readonly LeaseRecord[])
 function Filters() {
   return (
     <div class="filters" role="search">
-      <label class="field wide">
-        <span>Name begins with</span>
-        <input
-          class="input"
-          type="search"
-          data-filter
-          spellcheck={false}
-          placeholder="orders/"
-          value={prefix.value}
-          onInput={(event) => setQuery({ prefix: event.currentTarget.value })}
-        />
-      </label>
-      <label class="field wide">
-        <span>Owner</span>
-        <input
-          class="input"
-          type="search"
-          spellcheck={false}
-          placeholder="worker-7"
-          value={owner.value}
-          onInput={(event) => setQuery({ owner: event.currentTarget.value })}
-        />
-      </label>
+      <FilterField label="Name begins with" name="prefix" placeholder="orders/" isFirst />
+      <FilterField label="Owner" name="owner" placeholder="worker-7" />
       <label class="field">
         <span>Status</span>
         <select

@@ -4,10 +4,10 @@ import { get } from '../../api/client.js';
 import type { Gap, GapPage } from '../../api/types.js';
 import { useAsked } from '../../state/asked.js';
 import { Entries, Entry, Sentence } from '../../ui/entries.js';
-import { Name } from '../../ui/name.js';
 import { Button, Chip, ErrorNote, Loading, Panel } from '../../ui/parts.js';
 import { Time } from '../../ui/time.js';
 import { shown, spanOf } from './number-text.js';
+import { Operation } from './operation.js';
 
 const PAGE = 20;
 const EVERY_MS = 5_000;
@@ -68,9 +68,7 @@ function GapEntry({ gap }: { readonly gap: Gap }) {
       lead={spanOf(number, count)}
       about={
         <>
-          <span>
-            <Name text={kind} most={24} />, operation <Name text={operationId} most={32} />
-          </span>
+          <Operation kind={kind} id={operationId} />
           <Time at={createdAt} />
         </>
       }

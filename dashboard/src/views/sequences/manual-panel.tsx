@@ -11,6 +11,7 @@ import { Button, Chip, ErrorNote, Panel } from '../../ui/parts.js';
 import { Time } from '../../ui/time.js';
 import { SettleDialog, type Act } from './settle-dialog.js';
 import { countText, shown, spanOf } from './number-text.js';
+import { Operation } from './operation.js';
 
 const PAGE = 50;
 const EVERY_MS = 5_000;
@@ -77,9 +78,7 @@ function ManualEntry({ item, onAct }: { readonly item: ManualItem; readonly onAc
       lead={spanOf(number, count)}
       about={
         <>
-          <span>
-            <Name text={kind} most={24} />, operation <Name text={operationId} most={40} />
-          </span>
+          <Operation kind={kind} id={operationId} most={40} />
           <span>{countText(attempts, 'attempt')}</span>
           <span>
             given up <Time at={createdAt} />

@@ -4,6 +4,7 @@ import { get } from '../../api/client.js';
 import type { StreamPage, StreamView } from '../../api/types.js';
 import { hrefOf, place, setQuery } from '../../router.js';
 import { useAsked } from '../../state/asked.js';
+import { FilterField } from '../../ui/filter-field.js';
 import { Name } from '../../ui/name.js';
 import { isNarrow } from '../../ui/narrow.js';
 import { Button, Chip, Code, EmptyState, ErrorNote, Loading, ViewHead } from '../../ui/parts.js';
@@ -40,7 +41,7 @@ export function StreamList() {
     <div class="view">
       <ViewHead title="Sequences" aside={value && countText(value.items.length, 'stream')} />
       {error !== undefined && <ErrorNote error={error} onRetry={again} />}
-      {value === undefined ? error === undefined && <Loading /> : <Streams all={value} rows={rows} prefix={prefix} />}
+      {value === undefined ? error === undefined && <Loading /> : <Streams all={value} rows={rows} />}
     </div>
   );
 }
@@ -48,26 +49,14 @@ export function StreamList() {
 interface StreamsProps {
   readonly all: AllStreams;
   readonly rows: readonly StreamView[];
-  readonly prefix: string;
 }
 
-function Streams({ all, rows, prefix }: StreamsProps) {
+function Streams({ all, rows }: StreamsProps) {
   if (all.items.length === 0) return <NoStreams />;
   return (
     <>
       <div class="filters" role="search">
-        <label class="field wide">
-          <span>Name begins with</span>
-          <input
-            class="input"
-            type="search"
-            data-filter
-            spellcheck={false}
-            placeholder="orders/"
-            value={prefix}
-            onInput={(event) => setQuery({ prefix: event.currentTarget.value })}
-          />
-        </label>
+        <FilterField label="Name begins with" name="prefix" placeholder="orders/" isFirst />
       </div>
       {all.isCut && <p class="muted">There are more streams than are read here: these are the first of them.</p>}
       <Table

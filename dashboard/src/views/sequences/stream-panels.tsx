@@ -7,6 +7,7 @@ import { Name } from '../../ui/name.js';
 import { Chip, Loading, Panel, type Tone } from '../../ui/parts.js';
 import { Time } from '../../ui/time.js';
 import { countOutcomes, countText, outcomeOf, shown, spanOf, textIn, numberIn, type OpenLease } from './number-text.js';
+import { Operation } from './operation.js';
 
 const MOST_SHOWN = 50;
 
@@ -39,9 +40,7 @@ function OpenEntry({ lease, isLowest }: { readonly lease: OpenLease; readonly is
       lead={spanOf(number, count)}
       about={
         <>
-          <span>
-            <Name text={kind} most={24} />, operation <Name text={operationId} most={32} />
-          </span>
+          <Operation kind={kind} id={operationId} />
           <span>
             leased <Time at={leasedAt} />
           </span>
