@@ -84,17 +84,25 @@ export function requestsIn(records: readonly CallRecord[]): Map<string, AcquireR
 
 const PAGE = 1_000;
 
-/** Log and table of a store that nobody else writes to any more, after a last sweep. */
+/**
+ * Log and table of a store that nobody else writes to any more, after a last sweep. What ran out between the sweep and the
+ * reading would stand in neither, and renewals need not be in the log to say so: then both are read again.
+ */
 export async function readHistory(store: Store): Promise<Pick<History, 'log' | 'table'>> {
-  const sweptAt = await sweepAll(store);
-  const table = await readTable(store);
-  return { log: await readLog(store), table: { ...table, sweptAt } };
+  await sweepAll(store);
+  for (;;) {
+    const table = await readTable(store);
+    const { ended, now } = await sweepAll(store);
+    if (ended === 0) return { log: await readLog(store), table: { ...table, sweptAt: now } };
+  }
 }
 
-async function sweepAll(store: Store): Promise<number> {
+async function sweepAll(store: Store): Promise<{ ended: number; now: number }> {
+  let ended = 0;
   for (;;) {
     const swept = await store.sweep({ limit: PAGE });
-    if (!swept.more) return swept.now;
+    ended += swept.leases + swept.tickets;
+    if (!swept.more) return { ended, now: swept.now };
   }
 }
 
