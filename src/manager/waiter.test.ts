@@ -233,6 +233,23 @@ describe('S8: ids', () => {
     await pass(clock, 0);
   });
 
+  test('S9: of an id made anew no copy is left that the store would take after all, when its clock has come there', async () => {
+    const clock = new FakeClock();
+    const storeClock = new FakeClock({ wall: clock.wall() - 61_000 });
+    const truth = new MemoryStore({ clock: storeClock });
+    const store = new FaultyStore(truth, clock);
+    const leases = await connect(store, { clock, services: 'off', requestTimeout: '1s' });
+    store.order({ calls: 'acquire', requestMs: 3_000 }); // the first copy is under way while the second is too old
+    const asking = watched(leases.acquire('x'));
+    await pass(clock, 1_050);
+    await asking.now().value?.release();
+    expect(new Set(asked({ store }).map(({ id }) => id)).size).toBe(2);
+    await storeClock.advance(2_000);
+    await pass(clock, 2_000);
+    expect(store.count('acquire')).toBe(3);
+    expect((await truth.list({ limit: 10 })).items).toEqual([]);
+  });
+
   test('Q2: a ticket that died while nothing got through is replaced, at the end of the queue', async () => {
     const site = await managerSite();
     const first = await site.leases.acquire('x', { ttl: '60s' });

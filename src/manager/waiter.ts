@@ -174,6 +174,8 @@ export class Waiter implements Dated {
         }
         return this.#fail(endedElsewhere(this.request.parts, result.status, result.reason));
       case 'tooOld':
+        // The store does not know the id: a copy that is still on its way may find a clock that takes it after all.
+        if (this.#unanswered > 0) this.#room.endLater(this, 'cancelled');
         return this.#askUnderNewId();
       case 'mismatch':
         return this.#fail(new LeaseError('INVALID_ARGUMENT', 'this id was used for another request: make a new one'));
