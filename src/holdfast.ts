@@ -115,6 +115,7 @@ export class Holdfast implements AsyncDisposable {
 
   /** A stream of numbers that are leased, then settled, and read in order (contract, section 7). */
   sequence<Op>(stream: string, options?: SequenceOptions): Stream<Op> {
+    this.#manager.checkOpen();
     const sequences = this.#streams();
     const opened = sequences.stream<Op>(stream, options);
     this.#parts.services?.recover(sequences.recoverer);

@@ -145,6 +145,10 @@ export class SequenceSimulation {
       }
     }
     await process.sleep(random.between(0, 200)); // so that the first question may already get lost
+    if (process.isEnding) {
+      process.isIdle = true; // shut down before its first number: it is told so (A9)
+      return;
+    }
     const actor = new SequenceActor(process, ledger, this.#spoolOf(process.owner));
     if (steps === 0 || random.chance(0.5)) {
       this.#readers.set(process, actor);
