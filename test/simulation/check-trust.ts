@@ -84,15 +84,19 @@ export class TrustChecks {
     );
   }
 
-  /** A5: a lease that is renewed by itself is not lost while nothing is wrong. */
+  /** A5: a lease that is renewed by itself is not lost while nothing is wrong. Asked for while something was, and on its way
+   *  until now, it may come with too little left to be renewed even once: its deadline counts from when it was asked for. */
   #checkLoss({ lease, process, isKept }: Handle): void {
     const reason: unknown = lease.signal.reason;
     if (!(reason instanceof LeaseError))
       throw new Violation(`S12: the signal says ${String(reason)} and no LeaseError`);
     const isLost = reason.code === 'LEASE_LOST';
     const isExcused = this.#view.ends.get(lease.id)?.type === 'lease.revoked' || this.#wasReclaimed(lease.id);
-    const grantedAt = this.#view.trueTimeOf(Date.parse(lease.toJSON().acquiredAt));
-    if (!isKept || !isLost || isExcused || grantedAt < this.healedAt) return;
+    const { acquiredAt, ttlMs } = lease.toJSON();
+    const grantedAt = this.#view.trueTimeOf(Date.parse(acquiredAt));
+    const askedAt = this.#view.askedAt.get(lease.id) ?? Infinity;
+    const cameLate = askedAt < this.healedAt && this.#world.now <= grantedAt + ttlMs;
+    if (!isKept || !isLost || isExcused || grantedAt < this.healedAt || cameLate) return;
     throw new Violation(
       `A5: ${process.name} lost ${lease.resources.join(', ')} (${lease.id.slice(-5)}) while nothing was wrong`,
     );

@@ -35,6 +35,8 @@ export class StoreView {
   /** Ids that somebody has sent an end for, whether or not it arrived. */
   readonly endsSent = new Set<string>();
   readonly #unanswered = new Map<string, number>();
+  /** The true time at which each id was last asked for. */
+  readonly askedAt = new Map<string, number>();
   /** Process, id and epoch of every end. */
   readonly #released = new Set<string>();
   /** How each lease ended, as the log has it. */
@@ -74,6 +76,7 @@ export class StoreView {
         this.#released.add(held);
       } else if (call === 'acquire') {
         this.#unanswered.set(one.id, (this.#unanswered.get(one.id) ?? 0) + 1);
+        this.askedAt.set(one.id, this.#world.now);
       } else if (call === 'renew' && this.#released.has(held)) {
         this.#world.fail(
           new Violation(`S15: ${process.name} renews ${one.id.slice(-5)} after it has sent its release`),
