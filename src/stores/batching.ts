@@ -5,11 +5,16 @@
 //   idle ──ask──▶ in flight ──answer──▶ idle, or at once in flight again with what came meanwhile (up to the limits)
 //                     └─ no answer for PATIENCE_MS ──▶ the next call leaves beside it; a late answer still counts
 //
+// A store that works on several calls at once (`callsAtOnce`) is given a second one while the first is in flight, when
+// enough have asked for it to be worth its own round trip: then caller and server work at the same time instead of in turn.
+// What names something under way stays in line, and nobody behind it passes it: the order of asking is the order of sending.
+//
 // An item whose signal aborts before its batch was sent was never sent. Aborted afterwards, its outcome is unknown to the
 // caller, who ends it by id (S15); its neighbours are not affected either way.
 import type { Clock, TimerHandle } from '../domain/clock.js';
 import { LeaseError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
+import type { Part } from '../domain/part.js';
 import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest } from '../domain/requests.js';
 import type { AcquireResult, Answers, ChangeResult, EndResult, Failed, RenewResult, Reply, Store } from './store.js';
 
@@ -31,21 +36,46 @@ interface Waiting<Q, R> {
   onAbort: (() => void) | undefined;
 }
 
+/** How a lane uses a store that works on several calls at once. */
+export interface Beside<Q> {
+  readonly calls: number;
+  /** What order is kept by. Undefined: it overlaps more than itself, and nothing goes beside it. */
+  readonly key: (request: Q) => string | undefined;
+}
+
+/** So many are worth a call of their own beside one in flight. */
+const ENOUGH = 64;
+/** A line as long as this is sent in two halves. */
+const LONG = 2 * ENOUGH;
+
+/** A call that the line waits for. */
+interface Call {
+  /** What it is about; undefined where nothing goes beside it. */
+  readonly keys: ReadonlySet<string> | undefined;
+  patience?: TimerHandle | undefined;
+}
+
 export class Lane<Q extends object, R extends object> {
   readonly #send: (requests: readonly Q[]) => Promise<Answers<R>>;
   readonly #clock: Clock | undefined;
   readonly #gather: Gather;
+  readonly #beside: Beside<Q> | undefined;
   #line: Waiting<Q, R>[] = [];
-  #isBusy = false;
-  /** The call the line waits for; an older one that was given up on frees nothing. */
-  #call = 0;
-  #patience: TimerHandle | undefined;
+  #isGathering = false;
+  /** Without those that were given up on. */
+  readonly #calls = new Set<Call>();
 
   /** Without a clock the lane waits for an answer as long as it takes. */
-  constructor(send: (requests: readonly Q[]) => Promise<Answers<R>>, clock?: Clock, gather: Gather = 'promises') {
+  constructor(
+    send: (requests: readonly Q[]) => Promise<Answers<R>>,
+    clock?: Clock,
+    gather: Gather = 'promises',
+    beside?: Beside<Q>,
+  ) {
     this.#send = send;
     this.#clock = clock;
     this.#gather = gather;
+    this.#beside = beside;
   }
 
   ask(request: Q, signal?: AbortSignal): Promise<Answered<R>> {
@@ -60,7 +90,7 @@ export class Lane<Q extends object, R extends object> {
         signal.addEventListener('abort', waiting.onAbort, { once: true });
       }
       this.#line.push(waiting);
-      if (!this.#isBusy) this.#flushSoon();
+      if (!this.#isGathering && this.#mayLeave()) this.#flushSoon();
     });
   }
 
@@ -79,9 +109,14 @@ export class Lane<Q extends object, R extends object> {
     return this.#line.some((one) => one.request === request);
   }
 
+  #mayLeave(): boolean {
+    if (this.#calls.size === 0) return this.#line.length > 0;
+    return this.#calls.size < (this.#beside?.calls ?? 1) && this.#line.length >= ENOUGH;
+  }
+
   /** Callers that were answered together ask again together. */
   #flushSoon(): void {
-    this.#isBusy = true;
+    this.#isGathering = true;
     if (this.#gather === 'turn' && this.#clock) this.#clock.soon(() => this.#flush());
     else queueMicrotask(() => this.#flush());
   }
@@ -92,44 +127,54 @@ export class Lane<Q extends object, R extends object> {
   }
 
   #flush(): void {
-    const batch = this.#takeBatch();
-    this.#isBusy = batch.length > 0;
-    if (batch.length === 0) return;
-    this.#call += 1;
-    const call = this.#call;
-    this.#patience = this.#clock?.after(PATIENCE_MS, () => this.#goOn(call));
-    this.#send(batch.map((waiting) => waiting.request)).then(
-      (answers) => this.#answered(call, batch, answers),
-      (error: unknown) => this.#failed(call, batch, error),
-    );
+    this.#isGathering = false;
+    while (this.#mayLeave()) {
+      const { count, keys } = this.#nextBatch();
+      if (count === 0) return;
+      const batch = this.#line.splice(0, count);
+      const call: Call = { keys };
+      this.#calls.add(call);
+      call.patience = this.#clock?.after(PATIENCE_MS, () => this.#goOn(call));
+      this.#send(batch.map((waiting) => waiting.request)).then(
+        (answers) => this.#answered(call, batch, answers),
+        (error: unknown) => this.#failed(call, batch, error),
+      );
+    }
   }
 
-  #goOn(call: number): void {
-    if (call !== this.#call) return;
-    this.#patience?.cancel();
-    this.#call += 1;
-    this.#flush();
+  #goOn(call: Call): void {
+    if (!this.#calls.delete(call)) return;
+    call.patience?.cancel();
+    if (!this.#isGathering) this.#flush();
   }
 
-  #takeBatch(): Waiting<Q, R>[] {
+  /** How many from the front of the line go now, and what they are about. A long line is halved where the rest can go beside. */
+  #nextBatch(): { readonly count: number; readonly keys: ReadonlySet<string> | undefined } {
+    const { length } = this.#line;
+    const half = this.#beside && length >= LONG ? Math.ceil(length / 2) : length;
+    let keys = this.#beside && new Set<string>();
     let parts = 0;
     let count = 0;
     for (const { request } of this.#line) {
       parts += (request as { parts?: readonly unknown[] }).parts?.length ?? 1;
       if (count >= LIMITS.batchItems || (parts > LIMITS.batchParts && count > 0)) break;
+      const key = this.#beside?.key(request);
+      if (!this.#mayGoBeside(key) || (count >= half && key !== undefined && keys?.has(key) === false)) break;
+      if (key === undefined) keys = undefined;
+      else keys?.add(key);
       count += 1;
     }
-    if (count === this.#line.length) {
-      const all = this.#line;
-      this.#line = [];
-      return all;
-    }
-    return this.#line.splice(0, count);
+    return { count, keys };
+  }
+
+  #mayGoBeside(key: string | undefined): boolean {
+    for (const { keys } of this.#calls) if (key === undefined || keys === undefined || keys.has(key)) return false;
+    return true;
   }
 
   /** The next batch leaves before the callers of this one go on: the lane never idles while somebody waits. */
   #answered(
-    call: number,
+    call: Call,
     batch: readonly Waiting<Q, R>[],
     { results, now, incarnation, settingsVersion }: Answers<R>,
   ): void {
@@ -143,7 +188,7 @@ export class Lane<Q extends object, R extends object> {
     }
   }
 
-  #failed(call: number, batch: readonly Waiting<Q, R>[], error: unknown): void {
+  #failed(call: Call, batch: readonly Waiting<Q, R>[], error: unknown): void {
     this.#goOn(call);
     for (const waiting of batch) {
       forgetSignal(waiting);
@@ -168,9 +213,16 @@ export class Batching {
   readonly #change: Lane<ChangeRequest, ChangeResult>;
 
   constructor(store: Store, clock?: Clock, gather?: Gather) {
-    this.#acquire = new Lane((requests) => store.acquire(requests), clock, gather);
+    const beside = <Q>(key: Beside<Q>['key']): Beside<Q> | undefined =>
+      store.callsAtOnce === undefined ? undefined : { calls: store.callsAtOnce, key };
+    this.#acquire = new Lane((requests) => store.acquire(requests), clock, gather, beside<AcquireRequest>(nameOf));
     this.#renew = new Lane((requests) => store.renew(requests), clock, gather);
-    this.#end = new Lane((requests) => store.end(requests), clock, gather);
+    this.#end = new Lane(
+      (requests) => store.end(requests),
+      clock,
+      gather,
+      beside(({ id }) => id),
+    );
     this.#change = new Lane((requests) => store.change(requests), clock, gather);
   }
 
@@ -198,4 +250,10 @@ export class Batching {
   #lanes(): readonly { withdraw(request: object): boolean; isUnsent(request: object): boolean }[] {
     return [this.#acquire, this.#renew, this.#end, this.#change];
   }
+}
+
+/** Of one node: sets and subtrees overlap names that are not their own. */
+function nameOf({ parts = [] }: { readonly parts?: readonly Part[] | undefined }): string | undefined {
+  const [part] = parts;
+  return parts.length === 1 && part?.scope === 'node' ? part.name : undefined;
 }

@@ -166,6 +166,8 @@ export interface Store {
   within(namespace: string): Store;
   /** Streams of numbers, where the store keeps them (contract, section 7). */
   readonly sequences?: SequenceStore | undefined;
+  /** How many calls of one kind it gets through faster beside each other than in turn; one where this is left out. */
+  readonly callsAtOnce?: number | undefined;
 
   acquire(requests: readonly AcquireRequest[]): Promise<Answers<AcquireResult>>;
   renew(requests: readonly RenewRequest[]): Promise<Answers<RenewResult>>;

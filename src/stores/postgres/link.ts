@@ -24,6 +24,8 @@ export interface PostgresLink {
   readonly query: Query;
   /** BEGIN … COMMIT on one connection, rolled back when `work` rejects. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  /** How many connections there may be at once, listening aside. */
+  readonly size: number;
   /** One connection of its own for all channels (S19). */
   listen(channel: string, listener: LinkListener): () => void;
   /** For `info` and `health`: whose pool, size, in use, waiting, whether it can listen. */

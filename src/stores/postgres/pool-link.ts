@@ -66,6 +66,10 @@ export class PoolLink implements PostgresLink {
     return this.#parts.listener.listen(channel, listener);
   }
 
+  get size(): number {
+    return this.#parts.connections.figures().size;
+  }
+
   facts(): Readonly<Record<string, unknown>> {
     const { isOwn, connections, listener, place } = this.#parts;
     const { size, inUse, idle, waiting } = connections.figures();

@@ -69,6 +69,10 @@ export class PostgresStore implements port.Store {
     return this.#calls.schema;
   }
 
+  get callsAtOnce(): number | undefined {
+    return this.#calls.callsAtOnce;
+  }
+
   within(namespace: string): PostgresStore {
     const known = this.#siblings.get(checkNamespace(namespace));
     return known ?? new PostgresStore(this.#calls, namespace, this.#siblings);

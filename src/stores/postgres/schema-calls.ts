@@ -15,6 +15,10 @@ import type { Place } from './translate-error.js';
 /** An id that turns up between looking it up and locking it makes a call begin anew. */
 const MOST_TRIES = 8;
 const VERSION = 'v1';
+const CALLS_AT_ONCE = 2;
+/** acquire and end. */
+const LANES = 2;
+const LEFT_FOR_OTHERS = 2;
 
 interface Document {
   readonly now: number;
@@ -75,6 +79,11 @@ export class SchemaCalls {
   /** Where it leads to, for messages. */
   get place(): Place {
     return { server: String(this.#link.facts()['server']), schema: this.schema, isReadOnly: this.#isReadOnly };
+  }
+
+  /** A few connections are left for renewals and looking. */
+  get callsAtOnce(): number | undefined {
+    return this.#link.size < LEFT_FOR_OTHERS + CALLS_AT_ONCE * LANES ? undefined : CALLS_AT_ONCE;
   }
 
   facts(): Readonly<Record<string, unknown>> {

@@ -40,6 +40,8 @@ interface Shared {
 
 export class RedisStore implements port.Store {
   readonly kind = STORE;
+  /** It works on one script at a time, and has the next one there when it is done. */
+  readonly callsAtOnce = 2;
   readonly #namespace: Namespace;
   readonly #shared: Shared;
   readonly #hints: Hints;
