@@ -91,6 +91,12 @@ describe('the whole of it', () => {
     leases.releaseOnExit({ drain: '1s' })();
   });
 
+  test('A9: after a shutdown no stream is opened, also where there was none before', async () => {
+    const { leases } = await managerSite();
+    await leases.shutdown();
+    expect(() => leases.sequence('orders')).toThrow('connect again');
+  });
+
   test('S9, S15: a day of it: a hundred tasks over ten names, errors and losses, and nothing left behind', async () => {
     const site = await managerSite();
     let inside = 0;

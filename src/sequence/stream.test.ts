@@ -213,13 +213,6 @@ describe('N3: waitFor', () => {
     await expect(stream.waitFor(9, { timeout: 0 })).rejects.toThrow(/still open/);
   });
 
-  test('A9: after a shutdown no stream is opened, also where there was none before', async () => {
-    const clock = new FakeClock();
-    const leases = await connect(new MemoryStore({ clock }), { clock, services: 'off' });
-    await leases.shutdown();
-    expect(() => leases.sequence('orders')).toThrow('connect again');
-  });
-
   test('A9: a shutdown ends every wait', async () => {
     await stream.lease(operation());
     const waiting = stream.waitFor(2);
