@@ -187,6 +187,23 @@ describe('calls that overlap, and calls without an answer', () => {
     expect(checkLinearizable(records.toSpliced(releaseAt, 1)).verdict).toBe('not linearizable');
   });
 
+  test('a delegation nobody heard of is looked for before later grants as well: its epoch says when it was', async () => {
+    const all = new Script();
+    const { client } = all;
+    const [id, shared] = [long('first'), { name: 'pool', mode: 'shared' } as const];
+    await all.acquire('first', 'ann', shared);
+    const epoch = all.epoch('first');
+    await client.change([{ kind: 'delegate', id, epoch, requestId: 'gift', toOwner: 'eve' }]);
+    await all.acquire('second', 'bob', shared);
+    await client.renew([{ id, epoch, requestId: 'late', callerWall: 0 }]);
+    const told = readRecords(all.lines).map((one, i): CallRecord => ({ ...one, sent: 2 * i, received: 2 * i + 1 }));
+    const unheard = told.map((one) =>
+      one.op === 'change' ? { ...one, received: undefined, answer: undefined, now: undefined } : one,
+    );
+    expect(unheard.map(kindOf)).toEqual(['acquire: granted', 'change: nothing', 'acquire: granted', 'renew: notHeld']);
+    expect(checkLinearizable(unheard)).toMatchObject({ verdict: 'linearizable', open: 1 });
+  });
+
   test('a search that is cut off says so, and that is a complaint', () => {
     expect(checkLinearizable(records, 3)).toMatchObject({ verdict: 'gave up', states: 3 });
     expect(linearComplaints(records, 3)[0]).toMatch(/^linearizability: gave up after 3 states on \d+ operations/);

@@ -1,6 +1,7 @@
 // Every store, with eight clients at once and some answers lost on purpose: one order of the operations explains what was
 // answered (contract, section 12). HISTORIES_REPORT=file gets a line for each, for `make prove`.
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, test } from 'vitest';
@@ -10,6 +11,8 @@ import type { Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import type { Opened, StoreHarness } from '../../src/testing/store-conformance/index.js';
 import { linearPart, type LinearOptions } from '../../src/testing/store-conformance/linear-part.js';
+import { historyLines } from '../../src/testing/store-conformance/history-file.js';
+import { currentCommit } from '../simulation/story.js';
 import { httpHarness } from '../support/http-harness.js';
 import { PostgresSite, postgresHarness } from '../support/postgres-harness.js';
 import { redisHarness } from '../support/redis-harness.js';
@@ -24,6 +27,11 @@ function optionsFor(store: string): LinearOptions {
   const file = process.env['HISTORIES_REPORT'];
   return {
     clock,
+    keep: (history, seed) => {
+      const path = join(tmpdir(), `holdfast-history-${store.toLowerCase().replaceAll(' ', '-')}-${seed}.jsonl`);
+      writeFileSync(path, `${historyLines(history, { store, seed, commit: currentCommit() }).join('\n')}\n`);
+      return path;
+    },
     tell: (found) => {
       if (file) appendFileSync(file, `${JSON.stringify({ store, ...found, prefix: undefined })}\n`);
     },

@@ -87,10 +87,13 @@ export function stateText({ now, entries, highest }: State): string {
 function entryText(entry: Entry): string {
   const known = texts.get(entry);
   if (known !== undefined) return known;
-  const { id, status, owner, epoch, lo, hi, openMs, renewals, rank, arrival, parts } = entry;
+  const { id, status, owner, epoch, above, isFirstEpoch, ttlMs, lo, hi, openMs, renewals, rank, arrival, parts } =
+    entry;
   const modes = parts.map(({ mode }) => mode[0]).join('');
   const place = status === 'waiting' ? `${rank}/${arrival}` : '';
-  const text = [id, status, owner, epoch, lo, hi, openMs, renewals, place, modes].join(':');
+  const told = epoch === undefined ? `above ${above}` : String(epoch);
+  const rest = [ttlMs, lo, hi, openMs, renewals, place, modes, entry.spentOn];
+  const text = [id, status, owner, told, isFirstEpoch, ...rest].join(':');
   texts.set(entry, text);
   return text;
 }

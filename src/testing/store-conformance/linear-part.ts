@@ -9,7 +9,7 @@ import { FakeClock } from '../fake-clock.js';
 import { FaultyStore } from '../faulty-store.js';
 import type { Runner, StoreHarness } from './harness.js';
 import { checkLinearizable, type LinearVerdict } from './history-linear.js';
-import { readRecords } from './history-records.js';
+import { readHistory, readRecords, type History } from './history-records.js';
 import { chooseSeed } from './seed.js';
 import type { WorkloadCounts, WorkloadOptions } from './concurrent.js';
 import { WorkloadClient, type Held } from './workload-client.js';
@@ -21,6 +21,8 @@ export interface LinearOptions {
   readonly seed?: number | undefined;
   /** Is told what was found, for a report. */
   readonly tell?: ((found: LinearVerdict) => void) | undefined;
+  /** Keeps a history that fails, since no seed brings it back, and says where. */
+  readonly keep?: ((history: History, seed: number) => string) | undefined;
 }
 
 const CLIENTS = 8;
@@ -165,7 +167,7 @@ function pause(clock: Clock, ms: number): Promise<void> {
 
 /** `harness.open()` must give a store that goes by the real clock. */
 export function linearPart(harness: StoreHarness, runner: Runner, options: LinearOptions): void {
-  const { clock, clients = CLIENTS, durationMs = DURATION_MS, seed = chooseSeed(), tell } = options;
+  const { clock, clients = CLIENTS, durationMs = DURATION_MS, seed = chooseSeed(), tell, keep } = options;
   runner.describe(`${harness.name}: linearizable`, () => {
     const title = `S1, S2, S3, S4, S5, S8, Q1: one order explains what ${clients} clients saw (SEED=${seed})`;
     runner.test(title, async () => {
@@ -180,9 +182,13 @@ export function linearPart(harness: StoreHarness, runner: Runner, options: Linea
             linearWorkload(store, { clock, seed: seed + i, name: `client-${i}`, durationMs, record }),
           ),
         );
-        const found = checkLinearizable(readRecords(lines));
+        const records = readRecords(lines);
+        const found = checkLinearizable(records);
         tell?.(found);
-        expectLinearizable(found);
+        const complaint = complaintOf(found);
+        if (complaint === undefined) return;
+        const kept = keep?.({ ...(await readHistory(opened.store)), records }, seed);
+        throw new Error(kept === undefined ? complaint : `${complaint}\nthe whole history: ${kept}`);
       } finally {
         await opened.close();
       }
@@ -190,10 +196,9 @@ export function linearPart(harness: StoreHarness, runner: Runner, options: Linea
   });
 }
 
-/** Fails when no order explains the records, when the search gave up, and when there was too little to show anything. */
-function expectLinearizable(found: LinearVerdict): void {
-  if (found.verdict !== 'linearizable') throw new Error(found.sentence);
-  if (found.operations < 100 || found.open === 0) {
-    throw new Error(`${found.operations} operations, ${found.open} of them without an answer: this shows nothing`);
-  }
+/** No order explains the records, the search gave up, or there was too little to show anything. */
+function complaintOf(found: LinearVerdict): string | undefined {
+  if (found.verdict !== 'linearizable') return found.sentence;
+  if (found.operations >= 100 && found.open > 0) return undefined;
+  return `${found.operations} operations, ${found.open} of them without an answer: this shows nothing`;
 }
