@@ -33,8 +33,15 @@ export function proofText({ machine, command, isShort, parts }) {
     '## What ran',
     '',
     table(
-      ['part', 'command', 'tests', 'seconds', 'verdict'],
-      parts.map((part) => [part.name, `\`${part.command}\``, testsText(part), part.seconds ?? '', verdictOf(part)]),
+      ['part', 'command', 'at commit', 'tests', 'seconds', 'verdict'],
+      parts.map((part) => [
+        part.name,
+        `\`${part.command}\``,
+        part.commit ?? '',
+        testsText(part),
+        part.seconds ?? '',
+        verdictOf(part),
+      ]),
     ),
     '',
     ...parts.flatMap(failures),

@@ -85,15 +85,19 @@ function pathOf(program) {
   return output('/bin/sh', '-c', `command -v ${program} || ls /usr/lib/postgresql/*/bin/${program} | tail -1`);
 }
 
+function commit() {
+  const isChanged = output('git', 'status', '--porcelain', '--untracked-files=no') !== '';
+  const head = output('git', 'rev-parse', '--short=12', 'HEAD') || 'unknown';
+  return isChanged ? `${head}, with changes that are not committed` : head;
+}
+
 function machine() {
   const [first] = cpus();
-  const isChanged = output('git', 'status', '--porcelain', '--untracked-files=no') !== '';
-  const commit = output('git', 'rev-parse', '--short=12', 'HEAD') || 'unknown';
   const version = (name) => JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version;
   const ofServer = (name) => output(pathOf(SERVERS[name]) || 'false', '--version').split('\n')[0] || 'not there';
   return {
     when: new Date().toISOString(),
-    commit: isChanged ? `${commit}, with changes that are not committed` : commit,
+    commit: commit(),
     machine: `${cpus().length} × ${first?.model.trim() ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`,
     'load when it began': loadavg()[0]?.toFixed(1),
     Node: process.version,
@@ -122,6 +126,7 @@ async function runPart({ name, args, long = {}, short = {}, report, isLines }, f
   return {
     name,
     command,
+    commit: commit(), // results that are kept may be older than the report
     seconds,
     exit,
     needsReport: true,

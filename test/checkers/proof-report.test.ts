@@ -43,6 +43,7 @@ const parts = {
     ...fine,
     name: 'simulation',
     command: 's',
+    commit: 'older12',
     report: { part: 'simulation', worlds: 20_000, streamWorlds: 1_250, findings: [] },
   },
   mutants: {
@@ -77,6 +78,7 @@ test('what ran and what it found is there, with what is not proven', () => {
   expect(isProven).toBe(true);
   expect(text).toContain('Every part passed.');
   expect(text).toContain('| commit | abc1234 |');
+  expect(text).toContain('| simulation | `s` | older12 |'); // kept from a run before
   expect(text).toContain('| Redis | 700 | 30 | 5 | 690 | linearizable |');
   expect(text).toContain('| stream worlds | 1250 |');
   expect(text).toContain('| S5 | release without epoch | a.test.ts > S5 | 2 s |');
