@@ -72,7 +72,7 @@ simulate: $(READY) ## the code that ships in 20,000 virtual worlds (SEED=n KIND=
 mutants: $(READY) ## break the code that ships in thirty-four ways, each of which a test must notice (MUTANTS=part of a name)
 	@$(TIMED) env MUTANTS="$(or $(MUTANTS),all)" $(BIN)/vitest run --project conformance test/mutants
 
-prove: build ## histories, simulation, mutants and faults with LONG=1: hours, and docs/proof.md (PROVE_SHORT=1 to try it)
+prove: build ## histories, simulation, mutants and faults with LONG=1, three quarters of an hour: docs/proof.md (PROVE_SHORT=1 to try it)
 	@$(TIMED) node scripts/prove.mjs
 
 run: build ## serve leases over HTTP from this user's store, and print the address
