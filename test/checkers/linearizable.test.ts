@@ -204,6 +204,25 @@ describe('calls that overlap, and calls without an answer', () => {
     expect(checkLinearizable(unheard)).toMatchObject({ verdict: 'linearizable', open: 1 });
   });
 
+  test('a grant nobody heard of needs only one of those that fill a limit to be over', async () => {
+    const all = new Script();
+    await all.acquire('first', 'ann', LIMITED, { ttlMs: 1_000 });
+    await all.acquire('second', 'bob', LIMITED);
+    await all.acquire('waits', 'cat', LIMITED);
+    await all.release('second');
+    await all.pass(1_000); // the first has run out; the ticket in line counts as one of the two
+    await all.acquire('unheard', 'dan', LIMITED);
+    await all.acquire('refused', 'eve', LIMITED, { join: false });
+    const told = readRecords(all.lines).map((one, i): CallRecord => ({ ...one, sent: 2 * i, received: 2 * i + 1 }));
+    const unheard = told.map((one) =>
+      one.op === 'acquire' && one.asked[0]?.id === long('unheard')
+        ? { ...one, received: undefined, answer: undefined, now: undefined }
+        : one,
+    );
+    expect(unheard.map(kindOf).slice(-2)).toEqual(['acquire: nothing', 'acquire: refused']);
+    expect(checkLinearizable(unheard)).toMatchObject({ verdict: 'linearizable', open: 1 });
+  });
+
   test('a search that is cut off says so, and that is a complaint', () => {
     expect(checkLinearizable(records, 3)).toMatchObject({ verdict: 'gave up', states: 3 });
     expect(linearComplaints(records, 3)[0]).toMatch(/^linearizability: gave up after 3 states on \d+ operations/);

@@ -42,10 +42,11 @@ function acquireUnheard(state: State, asked: AcquireRequest): State[] {
   if (asked.upgrades && (claimant.upgrades?.status !== 'held' || claimant.upgrades.epoch !== asked.upgrades.epoch))
     return [];
   const sure = obstacles(state, claimant, state.now, 'sure');
-  // At the earliest when everything that is surely in the way may be over.
-  const now = Math.max(state.now, ...[...sure.leases, ...sure.tickets].map(({ lo }) => lo));
+  // At the earliest when enough of what is surely in the way may be over: where a limit is full, one of them is.
+  const moments = [state.now, ...[...sure.leases, ...sure.tickets].map(({ lo }) => Math.max(lo, state.now))];
+  const now = moments.sort((a, b) => a - b).find((at) => isFree(obstacles(state, claimant, at, 'sure')));
   const after: State[] = [];
-  if (isFree(obstacles({ ...state, now }, claimant, now, 'sure'))) after.push(grantUnheard({ ...state, now }, asked));
+  if (now !== undefined) after.push(grantUnheard({ ...state, now }, asked));
   if (asked.upgrades) return after;
   if ((known || asked.join) && !isFree(obstacles(state, claimant, state.now, 'possible'))) {
     const waiting = queued(state, asked, known, state.now, state.now + TICKET_LIFE_MS);
