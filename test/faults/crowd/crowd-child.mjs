@@ -17,6 +17,7 @@ const REFUSED = ['STALE_EPOCH', 'LEASE_LOST'];
 const EXPECTED = ['ACQUIRE_TIMEOUT', 'STORE_UNAVAILABLE', ...REFUSED];
 const PAUSE_MS = 20;
 const TCP = 'fd connection';
+const SOCKET = 'fd socket';
 const CLOSING_TURNS = 500;
 /** The first few names are wanted by many, so that there is a queue. */
 const WANTED = 3;
@@ -73,15 +74,17 @@ obey({
     await ended;
     await data.close();
     await leases.shutdown();
-    await untilClosed();
+    await untilClosed(atStart);
     say('bye', JSON.stringify({ before: atStart, after: counts() }));
     process.exit(0);
   },
 });
 
-/** A connection that was told to close does so in one of the next turns of the loop. */
-async function untilClosed() {
-  for (let turn = 0; turn < CLOSING_TURNS && counts()[TCP] > 0; turn += 1) await delay(PAUSE_MS);
+/** A connection that was told to close does so in one of the next turns of the loop. One that the other side has reset is in no
+ *  table any more while its descriptor is still there. */
+async function untilClosed(before = {}) {
+  const isOpen = ([what, count]) => (what === TCP ? count > 0 : what === SOCKET && count > (before[what] ?? Infinity));
+  for (let turn = 0; turn < CLOSING_TURNS && Object.entries(counts()).some(isOpen); turn += 1) await delay(PAUSE_MS);
 }
 
 async function patiently(todo) {
