@@ -36,6 +36,12 @@ const SUITES = {
     servers: ['redis-server'],
     packages: ['redis', 'ioredis', 'redlock', 'redis-semaphore', '@verrou/core'],
   },
+  floors: {
+    about: 'what the writes of a lease cost by themselves on PostgreSQL and Redis, and a hand-over by a bare message',
+    load: async () => (await import('./floors.mjs')).benchFloors,
+    servers: ['postgres', 'redis-server'],
+    packages: ['pg', 'redis', 'knex', '@verrou/core'],
+  },
   sequence: {
     about: 'streams on every store, and sixteen writers that are killed',
     load: async () => (await import('./sequence.mjs')).benchSequence,
