@@ -1,5 +1,7 @@
 // Batching over a store that works on several calls at once: what leaves beside a call in flight, and what does not.
 import { expect, test } from 'vitest';
+import { acquireRequest } from '../../test/support/domain-values.js';
+import { makeId } from '../domain/ids.js';
 import { normaliseParts, type PartInput } from '../domain/part.js';
 import type { AcquireRequest } from '../domain/requests.js';
 import { FakeClock } from '../testing/fake-clock.js';
@@ -133,22 +135,13 @@ test('S21: a store says how many calls it works on at once; sets and subtrees go
   });
   const batching = new Batching(counted, clock);
   const ask = (parts: readonly PartInput[]): Promise<unknown> =>
-    batching.acquire({
-      id: clock.randomText().padEnd(24, 'x'),
-      bornAt: clock.wall(),
-      owner: 'ann',
-      parts: normaliseParts(parts),
-      ttlMs: 1_000,
-      priority: 0,
-      join: false,
-      holding: [],
-      reclaim: false,
-      maxRenewals: -1,
-      minHoldMs: 0,
-      lockDelayMs: 0,
-      remote: false,
-      callerWall: 0,
-    });
+    batching.acquire(
+      acquireRequest({
+        id: makeId(clock.wall(), clock.randomText()),
+        bornAt: clock.wall(),
+        parts: normaliseParts(parts),
+      }),
+    );
   await Promise.all(names(160).map((name) => ask([{ name }])));
   expect(sent).toEqual([80, 80]);
   await Promise.all(names(160, 'tree').map((name) => ask([{ name, scope: 'subtree' }])));
