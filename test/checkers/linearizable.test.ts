@@ -61,7 +61,13 @@ async function goodRecords(): Promise<readonly string[]> {
 
 const good = await goodRecords();
 /** The clock stands still during a call of the script: they are told apart by their order. */
-const records = readRecords(good).map((one, i): CallRecord => ({ ...one, sent: 2 * i, received: 2 * i + 1 }));
+const recordsOf = (lines: readonly string[]): CallRecord[] =>
+  readRecords(lines).map((one, i): CallRecord => ({ ...one, sent: 2 * i, received: 2 * i + 1 }));
+const records = recordsOf(good);
+
+/** The same, and nobody heard the answers of these. */
+const withoutAnswer = (all: readonly CallRecord[], isUnheard: (one: CallRecord, i: number) => boolean): CallRecord[] =>
+  all.map((one, i) => (isUnheard(one, i) ? { ...one, received: undefined, answer: undefined, now: undefined } : one));
 
 function kindOf({ op, answer }: CallRecord): string {
   const [result] = (answer as { results?: { outcome: string; again?: boolean }[] } | undefined)?.results ?? [];
@@ -172,17 +178,13 @@ describe('calls that overlap, and calls without an answer', () => {
   });
 
   test('a grant nobody heard of explains a refusal; without it nothing does', () => {
-    const unheard = records.map((one, i) =>
-      i === grant ? { ...one, received: undefined, answer: undefined, now: undefined } : one,
-    );
+    const unheard = withoutAnswer(records, (_one, i) => i === grant);
     expect(checkLinearizable(unheard)).toMatchObject({ verdict: 'linearizable', open: 1 });
     expect(checkLinearizable(records.toSpliced(grant, 1)).verdict).toBe('not linearizable');
   });
 
   test('a release nobody heard of may have happened, or not', () => {
-    const unheard = records.map((one, i) =>
-      i === releaseAt ? { ...one, received: undefined, answer: undefined, now: undefined } : one,
-    );
+    const unheard = withoutAnswer(records, (_one, i) => i === releaseAt);
     expect(checkLinearizable(unheard).verdict).toBe('linearizable');
     expect(checkLinearizable(records.toSpliced(releaseAt, 1)).verdict).toBe('not linearizable');
   });
@@ -196,10 +198,7 @@ describe('calls that overlap, and calls without an answer', () => {
     await client.change([{ kind: 'delegate', id, epoch, requestId: 'gift', toOwner: 'eve' }]);
     await all.acquire('second', 'bob', shared);
     await client.renew([{ id, epoch, requestId: 'late', callerWall: 0 }]);
-    const told = readRecords(all.lines).map((one, i): CallRecord => ({ ...one, sent: 2 * i, received: 2 * i + 1 }));
-    const unheard = told.map((one) =>
-      one.op === 'change' ? { ...one, received: undefined, answer: undefined, now: undefined } : one,
-    );
+    const unheard = withoutAnswer(recordsOf(all.lines), ({ op }) => op === 'change');
     expect(unheard.map(kindOf)).toEqual(['acquire: granted', 'change: nothing', 'acquire: granted', 'renew: notHeld']);
     expect(checkLinearizable(unheard)).toMatchObject({ verdict: 'linearizable', open: 1 });
   });
@@ -213,11 +212,9 @@ describe('calls that overlap, and calls without an answer', () => {
     await all.pass(1_000); // the first has run out; the ticket in line counts as one of the two
     await all.acquire('unheard', 'dan', LIMITED);
     await all.acquire('refused', 'eve', LIMITED, { join: false });
-    const told = readRecords(all.lines).map((one, i): CallRecord => ({ ...one, sent: 2 * i, received: 2 * i + 1 }));
-    const unheard = told.map((one) =>
-      one.op === 'acquire' && one.asked[0]?.id === long('unheard')
-        ? { ...one, received: undefined, answer: undefined, now: undefined }
-        : one,
+    const unheard = withoutAnswer(
+      recordsOf(all.lines),
+      (one) => one.op === 'acquire' && one.asked[0]?.id === long('unheard'),
     );
     expect(unheard.map(kindOf).slice(-2)).toEqual(['acquire: nothing', 'acquire: refused']);
     expect(checkLinearizable(unheard)).toMatchObject({ verdict: 'linearizable', open: 1 });
