@@ -1,13 +1,16 @@
 // A command whose lease is lost is stopped before anybody else can have the lease: whatever it does with SIGTERM, and
 // whatever has become of the store, of `run` or of its guardian.
+import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { monotonic } from '../support/process-site.js';
 import {
   beating,
   childrenOf,
   death,
   expiryOf,
+  follow,
   heartbeat,
   isAlive,
   runSite,
@@ -15,6 +18,7 @@ import {
 } from '../support/run-site.js';
 
 const TTL_MS = 2_500;
+const guardianProgram = fileURLToPath(new URL('../../dist/cli/guardian.js', import.meta.url));
 const site = runSite();
 
 function hold(...options: string[]): Running {
@@ -99,6 +103,20 @@ describe('C2, S7: the guardian', () => {
     while (guardianOf(running) === first || guardianOf(running) === 0) await delay(10);
     running.process.kill('SIGKILL');
     expect(await death(child, grandchild)).toBeLessThan(await expiryOf(site, leaseId));
+  });
+
+  test('knows whom to stop from its start on, though run was killed before it could write to it', async () => {
+    const deaf = spawn('sh', ['-c', `trap '' TERM; while :; do sleep 0.02; done`], { detached: true, stdio: 'ignore' });
+    onTestFinished(() => void deaf.kill('SIGKILL'));
+    const group = deaf.pid ?? 0;
+    const until = `until ${monotonic() + 30_000} ${monotonic() + 60_000}`;
+    const guardian = follow(
+      spawn(process.execPath, [guardianProgram, '100', `group ${group}`, until], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      }),
+    );
+    expect(await guardian.ended).toBe(0);
+    await death(group);
   });
 
   test('gives a command whose run was killed its SIGTERM at once, and ends with it', async () => {

@@ -1,5 +1,5 @@
 // `run`'s side of the guardian: starts it, tells it whom to stop and when, starts another when it was killed. What it has
-// been told is kept, so that the next one knows it too.
+// been told is kept, so that the next one knows it too, from its start on.
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -69,7 +69,7 @@ export class GuardianLink {
   #start(): void {
     this.#starts += 1;
     // Nothing of the environment goes along: NODE_OPTIONS could load anything into it.
-    const child = spawn(process.execPath, [PROGRAM, String(this.#graceMs)], {
+    const child = spawn(process.execPath, [PROGRAM, String(this.#graceMs), ...this.#told.values()], {
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
       cwd: '/',
@@ -80,7 +80,6 @@ export class GuardianLink {
     child.stdout.once('data', () => this.#isReady());
     child.on('error', (error) => this.#fail(error.message));
     child.on('exit', () => this.#ended());
-    for (const line of this.#told.values()) child.stdin.write(`${line}\n`);
   }
 
   #ended(): void {

@@ -7,6 +7,9 @@
 //   stopping KILL      `run` has sent SIGTERM by itself; only KILL is left
 //   end of the pipe    `run` is dead, nobody renews: SIGTERM now, SIGKILL after the grace, at KILL at the latest
 //
+// What is known when it is started are its arguments, after the grace: from its first instant on it knows them, even if
+// `run` is killed before it can write a line.
+//
 // It ends when the group is killed or, with `run` dead, gone; while `run` lives it is ended by it.
 import { hasLife, signalGroup } from './group-life.js';
 
@@ -59,6 +62,9 @@ function obey(line: string): void {
     killAt = first;
   }
 }
+
+for (const line of process.argv.slice(3)) obey(line);
+look();
 
 let rest = '';
 process.stdin.setEncoding('utf8');
