@@ -197,6 +197,28 @@ describe.skipIf(isSkipped('postgres'))('one server for the rest', () => {
     await Promise.all([store.close(), other.close()]);
   });
 
+  test('H1: a writer that comes while the log is being read is ahead of the reader, and holds nothing up', async () => {
+    const store = await open({ schema: 'ahead' });
+    await grant(store, 'a');
+    const writer = new pg.Client(server.url);
+    await writer.connect();
+    await writer.query('BEGIN');
+    // As if others had drawn between the reader's look at the counters and this one's: its locks are beyond what was seen.
+    await writer.query(
+      `SELECT pg_advisory_xact_lock_shared((seed & 2147483646)::integer, ((epoch + 1) & 2147483647)::integer),
+              pg_advisory_xact_lock_shared(((seed & 2147483646) + 1)::integer, ((row + 1) & 2147483647)::integer)
+       FROM (SELECT ahead.seed_v1('default') AS seed, pg_sequence_last_value('ahead.epoch_1'::regclass) AS epoch,
+               pg_sequence_last_value('ahead.log_row'::regclass) AS row) n`,
+    );
+    const first = await page(store);
+    expect(names(first)).toEqual(['a']);
+    await grant(store, 'b');
+    await writer.query('ROLLBACK');
+    expect(names(await page(store, first.next))).toEqual(['b']);
+    await writer.end();
+    await store.close();
+  });
+
   test('H1: a long transaction of somebody else in the same database holds nothing up', async () => {
     const store = await open({ schema: 'foreign' });
     const foreign = new pg.Client(server.url);

@@ -114,7 +114,8 @@ BEGIN
 END $$;
 
 -- H1: up to where nothing can appear any more. First the counters, then the locks of those who may still write: who is not
--- among them draws later than this, and so beyond it.
+-- among them draws later than this, and so beyond it. So does who came in between: its lock is ahead of the counters. Of
+-- both a lock has the lower 31 bits; the half of that circle before a counter is behind it, the other half ahead.
 CREATE FUNCTION {s}.horizon_v1(sp {s}.space, OUT e bigint, OUT s bigint) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   v_class bigint := (sp).seed & 2147483646;
@@ -129,8 +130,9 @@ BEGIN
   SELECT least_e, least_s INTO e, s FROM (
     SELECT v_e AS least_e, v_s AS least_s
     UNION ALL
-    SELECT v_e - ((v_e - a.objid::bigint) & 2147483647), v_s - ((v_s - b.objid::bigint) & 2147483647)
-    FROM pg_locks a JOIN pg_locks b ON b.virtualtransaction = a.virtualtransaction
+    SELECT v_e - CASE WHEN d.e < 1073741824 THEN d.e ELSE 0 END, v_s - CASE WHEN d.s < 1073741824 THEN d.s ELSE 0 END
+    FROM pg_locks a JOIN pg_locks b ON b.virtualtransaction = a.virtualtransaction,
+      LATERAL (SELECT (v_e - a.objid::bigint) & 2147483647 AS e, (v_s - b.objid::bigint) & 2147483647 AS s) d
     WHERE a.locktype = 'advisory' AND a.objsubid = 2 AND a.classid::bigint = v_class
       AND a.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
       AND b.locktype = 'advisory' AND b.objsubid = 2 AND b.classid::bigint = v_class + 1 AND b.database = a.database
