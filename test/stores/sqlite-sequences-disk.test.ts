@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Driver from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { openSqlite } from '../../src/stores/sqlite/index.js';
+import { KeptSnapshot } from '../../src/stores/sqlite/kept-snapshot.js';
 import { LoopTurns } from '../../src/stores/sqlite/loop-turns.js';
 import { openDatabase, applyMigrations } from '../../src/stores/sqlite/open-file.js';
 import { parseSqliteUrl } from '../../src/stores/sqlite/sqlite-url.js';
@@ -20,7 +21,10 @@ test('N6: a durable step is committed with synchronous=FULL, one beside it as th
     const url = parseSqliteUrl(`sqlite:${join(folder.path, 'leases.db')}`);
     const db = openDatabase(url);
     applyMigrations(db, url.path, clock.wall());
-    const lane = new WriteLane(new Statements(db), clock, url.path, new LoopTurns(clock), () => undefined);
+    const turns = new LoopTurns(clock);
+    const snapshot = new KeptSnapshot(db, turns);
+    const onRollback = (): void => undefined;
+    const lane = new WriteLane({ sql: new Statements(db), clock, path: url.path, turns, snapshot, onRollback });
     const synchronous = (): unknown => db.pragma('synchronous', { simple: true });
     expect(await lane.run(synchronous, 'durable')).toBe(2);
     expect(await lane.run(synchronous)).toBe(1);
@@ -35,6 +39,7 @@ test('N6: a durable step is committed with synchronous=FULL, one beside it as th
     other.exec('COMMIT');
     expect(await waiting).toBe(2);
     other.close();
+    snapshot.end();
     db.close();
   } finally {
     folder.remove();

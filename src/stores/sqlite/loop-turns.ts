@@ -8,23 +8,36 @@ const LONG_TURN_MS = 4;
 export class LoopTurns {
   readonly #clock: Clock;
   #began = -Infinity;
+  #count = 0;
   #isMarked = false;
   #next: Promise<void> | undefined;
+  #end: () => void = () => undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
+  /** Called when a turn is over in which anybody asked. */
+  onEnd(end: () => void): void {
+    this.#end = end;
+  }
+
+  /** The number of this turn. */
+  current(): number {
+    if (this.#isMarked) return this.#count;
+    this.#isMarked = true;
+    this.#began = this.#clock.monotonic();
+    this.#count += 1;
+    this.#clock.soon(() => {
+      this.#isMarked = false;
+      this.#end();
+    });
+    return this.#count;
+  }
+
   /** True when work has gone on for a while since the loop last went round. */
   isLong(): boolean {
-    if (!this.#isMarked) {
-      this.#isMarked = true;
-      this.#began = this.#clock.monotonic();
-      this.#clock.soon(() => {
-        this.#isMarked = false;
-      });
-      return false;
-    }
+    this.current();
     return this.#clock.monotonic() - this.#began > LONG_TURN_MS;
   }
 

@@ -102,7 +102,7 @@ export class FileSequences {
   /** Somebody else wrote: perhaps to a stream. Which one is not known, so all that are waited for are named. */
   #look(): void {
     try {
-      const version = this.#file.sql.dataVersion.get();
+      const version = this.#file.dataVersion();
       if (version === this.#version) return;
       this.#version = version;
       this.#tell([]);

@@ -55,13 +55,10 @@ export class Spaces {
     this.#sql = sql;
   }
 
-  /** The namespace as the file has it now. Kept between calls for as long as nobody else has written. */
-  load(name: string): FileSpace | undefined {
-    const version = this.#sql.dataVersion.get();
-    if (version !== this.#version) {
-      this.#cache.clear();
-      this.#version = version;
-    }
+  /** The namespace as the file has it now. Kept between calls for as long as nobody else has written: the file is asked,
+   *  unless it `isUnchanged` for certain since the last time. */
+  load(name: string, isUnchanged = false): FileSpace | undefined {
+    if (!isUnchanged) this.#forgetWhatOthersWrote();
     const known = this.#cache.get(name);
     if (known) return known;
     const row = this.#sql.space.get(name) as SpaceRow | undefined;
@@ -69,6 +66,13 @@ export class Spaces {
     const space = this.#withLastLog(name, row);
     this.#cache.set(name, space);
     return space;
+  }
+
+  #forgetWhatOthersWrote(): void {
+    const version = this.#sql.dataVersion.get();
+    if (version === this.#version) return;
+    this.#cache.clear();
+    this.#version = version;
   }
 
   create(name: string, now: number, firstEpoch: number): FileSpace {

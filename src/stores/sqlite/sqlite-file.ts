@@ -14,6 +14,7 @@ import { emptySpace, Spaces, type FileSpace } from './spaces.js';
 import { Statements } from './statements.js';
 import { indexTail, type TailBounds } from './tail.js';
 import { translateError } from './translate-error.js';
+import { KeptSnapshot } from './kept-snapshot.js';
 import { LoopTurns } from './loop-turns.js';
 import { WriteLane, type How } from './write-lane.js';
 
@@ -46,6 +47,7 @@ export class SqliteFile {
   readonly checkpointer: Checkpointer;
   readonly #lane: WriteLane;
   readonly #turns: LoopTurns;
+  readonly #snapshot: KeptSnapshot;
   readonly #tailBounds: TailBounds;
   #isClosed = false;
   #closing: Promise<void> | undefined;
@@ -62,7 +64,10 @@ export class SqliteFile {
     this.listing = new SqlList(db);
     this.checkpointer = new Checkpointer(path);
     this.#turns = new LoopTurns(clock);
-    this.#lane = new WriteLane(this.sql, clock, path, this.#turns, () => this.spaces.forget());
+    this.#snapshot = new KeptSnapshot(db, this.#turns);
+    const { sql } = this;
+    const onRollback = (): void => this.spaces.forget();
+    this.#lane = new WriteLane({ sql, clock, path, turns: this.#turns, snapshot: this.#snapshot, onRollback });
   }
 
   /** One write transaction. `act` sees the namespace as it is with the lock held. */
@@ -73,7 +78,8 @@ export class SqliteFile {
       const { clock, spaces } = this;
       const machineNow = nowBy(this.anchor, clock);
       const wall = clock.wall();
-      const space = spaces.load(namespace) ?? spaces.create(namespace, machineNow, firstEpoch(this.anchor));
+      const space =
+        spaces.load(namespace, this.#snapshot.isKept) ?? spaces.create(namespace, machineNow, firstEpoch(this.anchor));
       const now = Math.max(machineNow, space.writtenAt);
       space.writtenAt = now;
       const rows = new SqlRows(this.sql, space, now, wall, true);
@@ -103,6 +109,7 @@ export class SqliteFile {
   /** One read transaction: every statement of `act` sees the same snapshot. */
   read<T>(namespace: string, act: (look: Look) => T): T {
     this.checkOpen();
+    this.#snapshot.end();
     try {
       this.sql.beginRead.run();
       try {
@@ -119,6 +126,12 @@ export class SqliteFile {
     }
   }
 
+  /** Another one whenever somebody else has written. */
+  dataVersion(): unknown {
+    this.#snapshot.end();
+    return this.sql.dataVersion.get();
+  }
+
   checkOpen(): void {
     if (this.#isClosed) throw new LeaseError('SHUTTING_DOWN', 'the store is closed: connect again');
   }
@@ -131,6 +144,7 @@ export class SqliteFile {
   async #close(): Promise<void> {
     this.#isClosed = true;
     this.#lane.close();
+    this.#snapshot.end();
     await this.checkpointer.stop();
     try {
       if (walBytes(this.path) > LONG_WAL_BYTES) this.db.pragma('wal_checkpoint(PASSIVE)');

@@ -111,7 +111,7 @@ export class Waiters {
   #look(): void {
     let woken: string[];
     try {
-      const version = this.#file.sql.dataVersion.get();
+      const version = this.#file.dataVersion();
       if (version === this.#version) return;
       woken = this.#tickets.size > 0 ? this.#file.read(this.#namespace, (look) => this.#freedByOthers(look)) : [];
       this.#version = version;

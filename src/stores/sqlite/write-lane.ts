@@ -6,6 +6,7 @@
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
 import { isBusy, translateError } from './translate-error.js';
+import type { KeptSnapshot } from './kept-snapshot.js';
 import type { LoopTurns } from './loop-turns.js';
 import type { Statements } from './statements.js';
 
@@ -21,20 +22,33 @@ interface Waiting {
   giveUp(error: LeaseError): void;
 }
 
+export interface WriteLaneParts {
+  readonly sql: Statements;
+  readonly clock: Clock;
+  /** For its messages. */
+  readonly path: string;
+  readonly turns: LoopTurns;
+  readonly snapshot: KeptSnapshot;
+  /** What was read inside the transaction is not so any more. */
+  readonly onRollback: () => void;
+}
+
 export class WriteLane {
   readonly #sql: Statements;
   readonly #clock: Clock;
   readonly #path: string;
   readonly #onRollback: () => void;
   readonly #turns: LoopTurns;
+  readonly #snapshot: KeptSnapshot;
   #line: Waiting[] = [];
   #pauseMs = FIRST_PAUSE_MS;
 
-  constructor(sql: Statements, clock: Clock, path: string, turns: LoopTurns, onRollback: () => void) {
+  constructor({ sql, clock, path, turns, snapshot, onRollback }: WriteLaneParts) {
     this.#sql = sql;
     this.#clock = clock;
     this.#path = path;
     this.#turns = turns;
+    this.#snapshot = snapshot;
     this.#onRollback = onRollback;
   }
 
@@ -67,13 +81,14 @@ export class WriteLane {
   #try<T>(act: () => T, how: How): T | typeof BUSY {
     try {
       this.#sql.setDurable(how === 'durable');
-      this.#sql.begin.run();
+      this.#begin();
     } catch (error) {
       if (isBusy(error)) return BUSY;
       throw translateError(error, this.#path);
     }
     try {
       const answer = act();
+      this.#snapshot.keep();
       this.#sql.commit.run();
       return answer;
     } catch (error) {
@@ -83,8 +98,18 @@ export class WriteLane {
     }
   }
 
+  #begin(): void {
+    try {
+      this.#sql.begin.run();
+    } catch (error) {
+      if (!isBusy(error) || !this.#snapshot.refused()) throw error;
+      this.#sql.begin.run();
+    }
+  }
+
   #undo(): void {
     this.#onRollback();
+    this.#snapshot.end();
     try {
       this.#sql.rollback.run();
     } catch {
