@@ -139,14 +139,18 @@ describe('timers', () => {
   });
 
   test('do not keep the process alive unless asked to', () => {
-    const handles = vi.spyOn(globalThis, 'setTimeout');
-    try {
-      const timers = [clock.after(60_000, () => undefined), clock.after(60_000, () => undefined, true)];
-      expect(handles.mock.results.map((result) => (result.value as NodeJS.Timeout).hasRef())).toEqual([false, true]);
-      for (const timer of timers) timer.cancel();
-    } finally {
-      handles.mockRestore();
-    }
+    const kept = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+    const before = kept();
+    const idle = clock.after(60_000, () => undefined);
+    expect(kept()).toBe(before);
+    const [one, other] = [clock.after(60_000, () => undefined, true), clock.after(90_000, () => undefined, true)];
+    expect(kept()).toBe(before + 1);
+    one.cancel();
+    one.cancel();
+    expect(kept()).toBe(before + 1);
+    other.cancel();
+    expect(kept()).toBe(before);
+    idle.cancel();
   });
 
   test('soon is after what is already due, and before any time has to pass', async () => {

@@ -2,13 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, platform, uptime } from 'node:os';
-import type { Clock, TimerHandle } from './domain/clock.js';
+import type { Clock } from './domain/clock.js';
+import { SystemTimers } from './system-timers.js';
 
 const NANOS_PER_MS = 1e6;
-/** A longer timeout fires at once; a 30-day ttl is longer, so it is waited for in pieces. */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 const POOL_BYTES = 4096;
 const ID_BYTES = 15;
+
+const timers = new SystemTimers(monotonic);
+const after: Clock['after'] = (ms, fn, keepAlive) => timers.after(ms, fn, keepAlive);
 
 export function systemClock(): Clock {
   return { monotonic, wall: Date.now, machine, after, soon: setImmediate, random: Math.random, randomText };
@@ -18,32 +20,6 @@ export function systemClock(): Clock {
 function monotonic(): number {
   const [seconds, nanos] = process.hrtime();
   return seconds * 1_000 + nanos / NANOS_PER_MS;
-}
-
-function after(ms: number, fn: () => void, keepAlive = false): TimerHandle {
-  if (ms >= 0 && ms <= LONGEST_TIMEOUT_MS) return new Timer(fn, ms, keepAlive);
-  let timer: NodeJS.Timeout;
-  const wait = (left: number): void => {
-    const piece = Math.min(left, LONGEST_TIMEOUT_MS);
-    timer = setTimeout(() => (left > piece ? wait(left - piece) : fn()), piece);
-    if (!keepAlive) timer.unref();
-  };
-  wait(Math.max(0, Math.ceil(ms)));
-  return { cancel: () => clearTimeout(timer) };
-}
-
-/** Nearly all: set and cancelled with every call of the store, so it makes no closures. */
-class Timer implements TimerHandle {
-  readonly #timeout: NodeJS.Timeout;
-
-  constructor(fn: () => void, ms: number, keepAlive: boolean) {
-    this.#timeout = setTimeout(fn, Math.ceil(ms));
-    if (!keepAlive) this.#timeout.unref();
-  }
-
-  cancel(): void {
-    clearTimeout(this.#timeout);
-  }
 }
 
 let machineName: string | undefined;

@@ -4,18 +4,14 @@
 // `put` gives an entry its moment; at that moment (or as soon after as the loop runs) it is taken out and handed to
 // `look` together with everything else that is due, which puts back what it wants to see again.
 import type { Clock, TimerHandle } from '../domain/clock.js';
+import { MomentHeap, type Dated } from '../domain/moment-heap.js';
 
-export interface Dated {
-  /** Monotonic milliseconds. Only the agenda writes these two. */
-  at: number;
-  /** Place in the heap, −1 when it is in none. */
-  slot: number;
-}
+export type { Dated } from '../domain/moment-heap.js';
 
 export class Agenda<T extends Dated> {
   readonly #clock: Clock;
   readonly #look: (due: T[], now: number) => void;
-  readonly #heap: T[] = [];
+  readonly #heap = new MomentHeap<T>();
   #timer: TimerHandle | undefined;
   #timerAt = Infinity;
 
@@ -25,47 +21,29 @@ export class Agenda<T extends Dated> {
   }
 
   get size(): number {
-    return this.#heap.length;
+    return this.#heap.size;
   }
 
   put(entry: T, at: number): void {
-    if (entry.slot < 0) {
-      entry.at = at;
-      entry.slot = this.#heap.push(entry) - 1;
-      this.#up(entry);
-    } else {
-      const isEarlier = at < entry.at;
-      entry.at = at;
-      if (isEarlier) this.#up(entry);
-      else this.#down(entry);
-    }
+    this.#heap.put(entry, at);
     this.#arm();
   }
 
   remove(entry: T): void {
-    const { slot } = entry;
-    if (slot < 0) return;
-    entry.slot = -1;
-    const last = this.#heap.pop() as T;
-    if (last === entry) return this.#disarmWhenEmpty();
-    this.#place(last, slot);
-    this.#up(last);
-    this.#down(last);
+    if (this.#heap.remove(entry) && this.#heap.size === 0) this.#disarm();
   }
 
   /** Everything due up to `until`, taken out, earliest first. */
   takeUntil(until: number): T[] {
     const due: T[] = [];
-    for (let first = this.#heap[0]; first && first.at <= until; first = this.#heap[0]) {
-      this.remove(first);
-      due.push(first);
-    }
+    for (let first = this.#heap.takeFirst(until); first; first = this.#heap.takeFirst(until)) due.push(first);
+    if (this.#heap.size === 0) this.#disarm();
     return due;
   }
 
   /** A timer that is already set for an earlier moment stays: firing for nothing is cheaper than setting it anew. */
   #arm(): void {
-    const first = this.#heap[0];
+    const { first } = this.#heap;
     if (!first || first.at >= this.#timerAt) return;
     this.#timer?.cancel();
     this.#timerAt = first.at;
@@ -82,39 +60,9 @@ export class Agenda<T extends Dated> {
   }
 
   /** An empty agenda keeps no process alive. */
-  #disarmWhenEmpty(): void {
-    if (this.#heap.length > 0) return;
+  #disarm(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#timerAt = Infinity;
-  }
-
-  #up(entry: T): void {
-    for (let parent = (entry.slot - 1) >> 1; parent >= 0; parent = (entry.slot - 1) >> 1) {
-      const above = this.#heap[parent] as T;
-      if (above.at <= entry.at) return;
-      this.#swap(above, entry);
-    }
-  }
-
-  #down(entry: T): void {
-    for (;;) {
-      const left = this.#heap[entry.slot * 2 + 1];
-      const right = this.#heap[entry.slot * 2 + 2];
-      const least = right && left && right.at < left.at ? right : left;
-      if (!least || least.at >= entry.at) return;
-      this.#swap(entry, least);
-    }
-  }
-
-  #swap(a: T, b: T): void {
-    const { slot } = a;
-    this.#place(a, b.slot);
-    this.#place(b, slot);
-  }
-
-  #place(entry: T, slot: number): void {
-    this.#heap[slot] = entry;
-    entry.slot = slot;
   }
 }

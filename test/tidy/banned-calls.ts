@@ -8,6 +8,7 @@ import { isTest, type SourceTree } from './tree.js';
 /** Files that may, and why. Nothing is added here without a reason. */
 const exceptions: ReadonlyMap<string, string> = new Map([
   ['src/system-clock.ts', 'it is the one place where real time, timers, randomness and ids come from'],
+  ['src/system-timers.ts', 'the timers of the same'],
   ['src/cli/run/guardian.ts', 'it is a process of its own, there before anything else: it loads next to nothing'],
 ]);
 

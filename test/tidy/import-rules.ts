@@ -73,7 +73,8 @@ const importRules: readonly ImportRule[] = [
     packages: ['fast-check'],
   },
 
-  { where: 'system-clock.ts', mayImport: ['domain'] },
+  { where: 'system-clock.ts', mayImport: ['domain', 'system-timers.ts'] },
+  { where: 'system-timers.ts', mayImport: ['domain'] },
   {
     where: 'holdfast.ts',
     mayImport: [...core, 'stores/batching.ts', 'manager', 'sequence', 'files', 'guards', 'services', 'observe'],
