@@ -30,6 +30,7 @@ export class Announcer {
 
   acquired(lease: Lease, waitedMs: number): void {
     this.observer.acquisition('success', waitedMs);
+    if (!this.observer.wants('lease.acquired')) return;
     const data = { ttlMs: lease.ttlMs, expiresAt: lease.expiresAt, waitedMs: Math.round(waitedMs) };
     this.#say('lease.acquired', lease, { to: 'active', data });
   }

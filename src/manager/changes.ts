@@ -70,7 +70,8 @@ export class Changes {
   }
 
   async release(hold: Hold): Promise<Released> {
-    await this.#leave(hold);
+    const leaving = this.#leave(hold);
+    if (leaving) await leaving;
     const { lease, lossReason } = hold;
     const how = lossReason?.details['how'];
     if (hold.isDelegated || how === 'superseded') return { outcome: 'superseded', record: toRecord(lease) };
@@ -150,14 +151,19 @@ export class Changes {
     throw hold.lossReason ?? lostByAnswer(hold.lease, result);
   }
 
-  /** Over for its holder. What is in flight is answered, or given up on, before anything else is sent. */
-  async #leave(hold: Hold): Promise<void> {
+  /** Over for its holder. What is in flight, if anything is, is answered or given up on before anything else is sent. */
+  #leave(hold: Hold): Promise<void> | undefined {
     hold.leave();
     const { attempt, renewing, upgrading, terms } = hold;
-    const { link } = this.#manager;
     upgrading?.cancel();
-    for (const inFlight of [attempt?.isInFlight ? attempt.answer : undefined, renewing, upgrading?.settled]) {
-      if (inFlight) await link.within(terms.requestTimeoutMs, 'renew', inFlight).catch(() => undefined);
+    const renewal = attempt?.isInFlight ? attempt.answer : undefined;
+    if (!renewal && !renewing && !upgrading) return undefined;
+    return this.#settle([renewal, renewing, upgrading?.settled], terms.requestTimeoutMs);
+  }
+
+  async #settle(inFlight: readonly (Promise<unknown> | undefined)[], timeoutMs: number): Promise<void> {
+    for (const one of inFlight) {
+      if (one) await this.#manager.link.within(timeoutMs, 'renew', one).catch(() => undefined);
     }
   }
 

@@ -9,6 +9,7 @@ import { invalid, LeaseError } from '../domain/errors.js';
 import type { Lease } from '../domain/lease.js';
 import type { Resources } from '../domain/part.js';
 import type { AcquireRequest } from '../domain/requests.js';
+import type { Settings } from '../domain/settings.js';
 import type { Store } from '../stores/store.js';
 import { Announcer } from './announcer.js';
 import { Changes } from './changes.js';
@@ -59,7 +60,9 @@ export class LeaseManager implements Keeper {
   }
 
   async acquire(resources: Resources, options: AcquireOptions = {}, parent?: Hold): Promise<Hold> {
-    const plan = await this.#plan(resources, options);
+    const settings = this.#settings();
+    const known = settings instanceof Promise ? await settings : settings;
+    const plan = planOf(resources, options, this.defaults, known);
     const got = await this.#ask(plan, parent);
     if (got instanceof Hold) return got;
     if (got.outcome === 'error') throw got.error;
@@ -70,8 +73,9 @@ export class LeaseManager implements Keeper {
     if (options.wait !== undefined && options.wait !== 0) {
       throw invalid('tryAcquire makes one attempt: leave wait out, or use acquire to wait');
     }
-    const plan = await this.#plan(resources, { ...options, wait: 0 });
-    const got = await this.#ask(plan);
+    const settings = this.#settings();
+    const known = settings instanceof Promise ? await settings : settings;
+    const got = await this.#ask(planOf(resources, options, this.defaults, known, ONE_ATTEMPT));
     if (got instanceof Hold) return { ok: true, lease: got };
     if (got.outcome === 'error') throw got.error;
     return { ok: false, refusal: toRefusal(got.refusal) };
@@ -191,10 +195,10 @@ export class LeaseManager implements Keeper {
     return this.acquire(more, { owner: hold.owner, ...options }, hold);
   }
 
-  async #plan(resources: Resources, options: AcquireOptions): Promise<Plan> {
+  /** Nearly always known: then nobody waits for them. */
+  #settings(): Settings | Promise<Settings> {
     this.checkOpen();
-    const settings = this.link.settings();
-    return planOf(resources, options, this.defaults, settings instanceof Promise ? await settings : settings);
+    return this.link.settings();
   }
 
   /** Nothing may come between the last look at the signal and the doors, the asking, and the taking of what is granted:
@@ -270,6 +274,7 @@ export class LeaseManager implements Keeper {
 }
 
 const NONE: readonly string[] = [];
+const ONE_ATTEMPT = 0;
 
 function shuttingDown(): LeaseError {
   return new LeaseError('SHUTTING_DOWN', 'shutdown() was called: connect again for new leases');

@@ -74,7 +74,14 @@ const KNOWN: ReadonlySet<string> = new Set<keyof AcquireOptions>([
   'signal',
 ]);
 
-export function planOf(resources: Resources, options: AcquireOptions, defaults: Defaults, settings: Settings): Plan {
+/** `waitMs`, where it is given, is not asked for but meant. */
+export function planOf(
+  resources: Resources,
+  options: AcquireOptions,
+  defaults: Defaults,
+  settings: Settings,
+  waitMs?: number,
+): Plan {
   checkShape(options);
   const { mode, limit, scope } = options;
   const isSimple = mode === undefined && limit === undefined && scope === undefined;
@@ -97,7 +104,7 @@ export function planOf(resources: Resources, options: AcquireOptions, defaults: 
     parts,
     owner: options.owner === undefined ? defaults.owner : checkOwner(options.owner),
     ttlMs,
-    waitMs: waitOf(options.wait, defaults, settings),
+    waitMs: waitMs ?? waitOf(options.wait, defaults, settings),
     priority: options.priority === undefined ? 0 : checkPriority(options.priority),
     maxRenewals: options.maxRenewals === undefined ? settings.max_renewals : checkMaxRenewals(options.maxRenewals),
     maxHoldMs,

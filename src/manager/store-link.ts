@@ -81,15 +81,8 @@ export class StoreLink {
   }
 
   /** Like `within`, but the time in the line does not count: one copy in the line is enough, and it will leave. */
-  async sentWithin<T>(ms: number, what: string, request: object, answer: Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await this.within(ms, what, answer);
-      } catch (error) {
-        const isSilence = error instanceof LeaseError && error.details['timedOut'] === true;
-        if (!isSilence || !this.isUnsent(request)) throw error;
-      }
-    }
+  sentWithin<T>(ms: number, what: string, request: object, answer: Promise<T>): Promise<T> {
+    return answerWithin(this.#clock, ms, what, answer, () => this.isUnsent(request));
   }
 
   /** The settings, read again first when a reply carried another version (O4). They are defaults: where they cannot be
@@ -148,10 +141,21 @@ export class StoreLink {
   }
 }
 
-/** The answer, or STORE_UNAVAILABLE after `ms`: what happened to the request is then unknown (S15). */
-export function answerWithin<T>(clock: Clock, ms: number, what: string, answer: Promise<T>): Promise<T> {
+/** The answer, or STORE_UNAVAILABLE after `ms`: what happened to the request is then unknown (S15). While it is `unsent` the
+ *  time begins anew. */
+export function answerWithin<T>(
+  clock: Clock,
+  ms: number,
+  what: string,
+  answer: Promise<T>,
+  unsent?: () => boolean,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = clock.after(ms, () => reject(noAnswer(what, ms)), true);
+    const isOver = (): void => {
+      if (unsent?.()) timer = clock.after(ms, isOver, true);
+      else reject(noAnswer(what, ms));
+    };
+    let timer = clock.after(ms, isOver, true);
     answer.then(
       (value) => {
         timer.cancel();

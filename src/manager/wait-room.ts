@@ -130,9 +130,9 @@ export class WaitRoom {
     tell?.(outcome);
   }
 
-  #endLater({ request, terms, hasTicket }: Waiter, why: 'timeout' | 'cancelled'): void {
+  #endLater({ request, terms, hasTicket, hasAskedOnce }: Waiter, why: 'timeout' | 'cancelled'): void {
     this.#byTicket.delete(request.id);
-    this.#link.withdraw(request);
+    if (this.#link.withdraw(request) && hasAskedOnce) return;
     if (hasTicket) this.#announcer.failed(request, why);
     const end = { id: request.id, requestId: this.#clock.randomText(), why };
     this.#cleanups.end(end, request.ttlMs, terms.requestTimeoutMs).catch(() => undefined);

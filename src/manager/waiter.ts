@@ -98,6 +98,10 @@ export class Waiter implements Dated {
   get isWaiting(): boolean {
     return this.#state === 'waiting';
   }
+  /** One question in all: if that one never left, the store knows nothing of this. */
+  get hasAskedOnce(): boolean {
+    return this.#asked === 1;
+  }
   get hasTicket(): boolean {
     return this.#hasJoined;
   }

@@ -17,14 +17,14 @@ export class AdaptiveTtl {
   /** Work under `key` took this long. What is no duration is ignored. */
   observe(key: string, heldMs: number): void {
     if (!Number.isFinite(heldMs) || heldMs < 0) return;
-    const durations = this.#use(key) ?? [];
-    durations.push(heldMs);
-    if (durations.length > WINDOW) durations.shift();
-    this.#durations.set(key, durations);
-    for (const oldest of this.#durations.keys()) {
-      if (this.#durations.size <= MAX_KEYS) break;
-      this.#durations.delete(oldest);
+    const known = this.#use(key);
+    if (known) {
+      known.push(heldMs);
+      if (known.length > WINDOW) known.shift();
+      return;
     }
+    this.#durations.set(key, [heldMs]);
+    if (this.#durations.size > MAX_KEYS) this.#durations.delete(this.#durations.keys().next().value ?? key);
   }
 
   /** Whole milliseconds. Nothing observed yet: `held_ttl_seconds`, within the same bounds. */
