@@ -36,8 +36,9 @@ async function bundleCommand(folder) {
     ],
   });
   const files = `${folder}.bundle`;
-  // What every command but --help needs of the domain is one file: with many commands it would fall into a dozen crumbs.
-  const domain = { name: 'domain', test: /[\\/]domain[\\/](?!errors\.|escape\.)/ };
+  // What every command but --help needs of the domain is one file: with many commands it would fall into a dozen crumbs. (The
+  // heap is the clock's too, which --help needs.)
+  const domain = { name: 'domain', test: /[\\/]domain[\\/](?!errors\.|escape\.|moment-heap\.)/ };
   await bundle.write({
     dir: files,
     format: 'esm',
