@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
+import type { TimerHandle } from './domain/clock.js';
 import { checkId, makeId } from './domain/ids.js';
 import { systemClock } from './system-clock.js';
 
@@ -151,6 +152,26 @@ describe('timers', () => {
     other.cancel();
     expect(kept()).toBe(before);
     idle.cancel();
+  });
+
+  test('may be told later whether to keep it alive; one that is over keeps nothing', async () => {
+    const kept = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+    const before = kept();
+    const timer = clock.after(60_000, () => undefined);
+    timer.keepAlive?.(true);
+    timer.keepAlive?.(true);
+    expect(kept()).toBe(before + 1);
+    timer.keepAlive?.(false);
+    expect(kept()).toBe(before);
+    timer.keepAlive?.(true);
+    timer.cancel();
+    timer.keepAlive?.(true);
+    expect(kept()).toBe(before);
+    const fired = await new Promise<TimerHandle>((resolve) => {
+      const soon = clock.after(1, () => resolve(soon), true);
+    });
+    fired.keepAlive?.(true);
+    expect(kept()).toBe(before);
   });
 
   test('soon is after what is already due, and before any time has to pass', async () => {

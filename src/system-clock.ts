@@ -6,8 +6,9 @@ import type { Clock } from './domain/clock.js';
 import { SystemTimers } from './system-timers.js';
 
 const NANOS_PER_MS = 1e6;
-const POOL_BYTES = 4096;
-const ID_BYTES = 15;
+/** Whole texts of 15 bytes, which are 20 characters without a rest. */
+const POOL_BYTES = 256 * 15;
+const TEXT_CHARACTERS = 20;
 
 const timers = new SystemTimers(monotonic);
 const after: Clock['after'] = (ms, fn, keepAlive) => timers.after(ms, fn, keepAlive);
@@ -35,14 +36,14 @@ function machine(): string {
   return machineName;
 }
 
-/** 120 bits as 20 base64url characters. Random bytes are drawn in pools: one system call serves hundreds of ids. */
+/** 120 bits as 20 base64url characters. They are drawn and written as text in pools: one call of each serves hundreds of ids. */
 function randomText(): string {
-  if (poolAt + ID_BYTES > pool.length) {
-    pool = randomBytes(POOL_BYTES);
+  if (poolAt === pool.length) {
+    pool = randomBytes(POOL_BYTES).toString('base64url');
     poolAt = 0;
   }
-  poolAt += ID_BYTES;
-  return pool.toString('base64url', poolAt - ID_BYTES, poolAt);
+  poolAt += TEXT_CHARACTERS;
+  return pool.slice(poolAt - TEXT_CHARACTERS, poolAt);
 }
-let pool = Buffer.alloc(0);
+let pool = '';
 let poolAt = 0;

@@ -24,16 +24,23 @@ export class SystemTimers {
   }
 
   after(ms: number, fn: () => void, keepAlive = false): TimerHandle {
-    const timer = new Timer(this, fn, keepAlive);
+    const timer = new Timer(this, fn);
     const now = this.#monotonic();
     this.#heap.put(timer, ms > 0 ? now + ms : now);
     if (timer.at < this.#timeoutAt) this.#set(timer.at - now);
-    if (keepAlive) this.#keep(1);
+    if (keepAlive) this.keep(timer, true);
     return timer;
   }
 
   cancel(timer: Timer): void {
-    if (this.#heap.remove(timer) && timer.keepAlive) this.#keep(-1);
+    if (this.#heap.remove(timer) && timer.isKeeping) this.#keep(-1);
+  }
+
+  /** One that has fired or was cancelled keeps nothing alive. */
+  keep(timer: Timer, isNeeded: boolean): void {
+    if (timer.slot < 0 || timer.isKeeping === isNeeded) return;
+    timer.isKeeping = isNeeded;
+    this.#keep(isNeeded ? 1 : -1);
   }
 
   #keep(change: 1 | -1): void {
@@ -55,7 +62,7 @@ export class SystemTimers {
     const now = this.#monotonic();
     try {
       for (let due = this.#heap.takeFirst(now); due; due = this.#heap.takeFirst(now)) {
-        if (due.keepAlive) this.#keep(-1);
+        if (due.isKeeping) this.#keep(-1);
         due.fn();
       }
     } finally {
@@ -72,15 +79,17 @@ class Timer implements TimerHandle, Dated {
   slot = -1;
   readonly #timers: SystemTimers;
   readonly fn: () => void;
-  readonly keepAlive: boolean;
+  isKeeping = false;
 
-  constructor(timers: SystemTimers, fn: () => void, keepAlive: boolean) {
+  constructor(timers: SystemTimers, fn: () => void) {
     this.#timers = timers;
     this.fn = fn;
-    this.keepAlive = keepAlive;
   }
 
   cancel(): void {
     this.#timers.cancel(this);
+  }
+  keepAlive(isNeeded: boolean): void {
+    this.#timers.keep(this, isNeeded);
   }
 }

@@ -4,6 +4,8 @@
 export interface TimerHandle {
   /** Stops the timer; harmless when it has fired. */
   cancel(): void;
+  /** Whether it keeps the process alive from now on. A clock without this is asked to cancel and to set anew. */
+  keepAlive?(isNeeded: boolean): void;
 }
 
 export interface Clock {

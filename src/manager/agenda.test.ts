@@ -103,6 +103,28 @@ describe('the timer', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  test('of an agenda that was emptied serves the next entry where the clock allows it, and keeps nobody alive meanwhile', async () => {
+    const clock = new FakeClock({ monotonic: 0 });
+    const { after } = clock;
+    const told: string[] = [];
+    clock.after = (ms, fn) => {
+      told.push('set');
+      return { ...after(ms, fn), keepAlive: (isNeeded) => void told.push(isNeeded ? 'kept' : 'free') };
+    };
+    const { agenda, seen } = agendaAt(clock);
+    const [one, two, three] = [entry('one'), entry('two'), entry('three')];
+    agenda.put(one, 10);
+    agenda.remove(one);
+    agenda.put(two, 15);
+    agenda.remove(two);
+    expect(told).toEqual(['set', 'free', 'kept', 'free']);
+    await clock.advance(12);
+    expect([seen, clock.pendingTimers]).toEqual([[], 0]);
+    agenda.put(three, 20);
+    await clock.advance(10);
+    expect([seen, told.at(-1)]).toEqual([['three@20'], 'set']);
+  });
+
   test('taking out what is in no agenda, or twice, is harmless', () => {
     const clock = new FakeClock();
     const { agenda } = agendaAt(clock);

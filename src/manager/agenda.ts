@@ -44,7 +44,11 @@ export class Agenda<T extends Dated> {
   /** A timer that is already set for an earlier moment stays: firing for nothing is cheaper than setting it anew. */
   #arm(): void {
     const { first } = this.#heap;
-    if (!first || first.at >= this.#timerAt) return;
+    if (!first) return;
+    if (first.at >= this.#timerAt) {
+      this.#timer?.keepAlive?.(true);
+      return;
+    }
     this.#timer?.cancel();
     this.#timerAt = first.at;
     this.#timer = this.#clock.after(Math.max(0, first.at - this.#clock.monotonic()), () => this.#fire(), true);
@@ -59,8 +63,9 @@ export class Agenda<T extends Dated> {
     this.#arm();
   }
 
-  /** An empty agenda keeps no process alive. */
+  /** An empty agenda keeps no process alive. Its timer may well serve the next entry. */
   #disarm(): void {
+    if (this.#timer?.keepAlive) return this.#timer.keepAlive(false);
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#timerAt = Infinity;

@@ -267,9 +267,7 @@ export class LeaseManager implements Keeper {
     const { observer } = this.announcer;
     observer.held(this.#holds.size);
     this.announcer.holdEnded(hold.lease, Math.max(0, this.link.now() - hold.lease.acquiredAt));
-    if (this.#holds.size > 0) return;
-    this.#suspends.stop();
-    this.#onIdle?.();
+    if (this.#holds.size === 0) this.#onIdle?.();
   }
 }
 

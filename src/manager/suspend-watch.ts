@@ -14,10 +14,12 @@ const CHECK_MS = 500;
 /** Less than the smallest margin, more than two clocks read one after the other can differ by. */
 const JUMP_MS = 20;
 
+type Held = Iterable<Hold> & { readonly size: number };
+
 export class SuspendWatch {
   readonly #clock: Clock;
   readonly #link: StoreLink;
-  readonly #holds: Iterable<Hold>;
+  readonly #holds: Held;
   readonly #asked = new Set<Hold>();
   readonly #inDoubt: Hold[] = [];
   #timer: TimerHandle | undefined;
@@ -25,12 +27,13 @@ export class SuspendWatch {
   /** Somebody may be in doubt still: asked about again at the next look. */
   #isUneasy = false;
 
-  constructor(clock: Clock, link: StoreLink, holds: Iterable<Hold>) {
+  constructor(clock: Clock, link: StoreLink, holds: Held) {
     this.#clock = clock;
     this.#link = link;
     this.#holds = holds;
   }
 
+  /** Goes on until it finds that nothing is held, so that holds which follow each other share it. */
   start(): void {
     if (this.#timer) return;
     this.#drift = this.#clock.wall() - this.#clock.monotonic();
@@ -70,7 +73,8 @@ export class SuspendWatch {
         this.#isUneasy = false;
         for (const hold of this.#holds) hold.standing(); // who is in doubt asks
       }
-      this.#again();
+      this.#timer = undefined;
+      if (this.#holds.size > 0) this.#again();
     });
   }
 
