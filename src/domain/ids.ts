@@ -5,9 +5,13 @@ import { invalid } from './errors.js';
 export const ID_TIME_DIGITS = 9;
 const ID_SHAPE = /^[A-Za-z0-9_-]{16,64}$/;
 
+/** Ids are born many to a millisecond. */
+let last = { ms: NaN, digits: '' };
+
 /** Fixed-width base 36, so that text order is number order (nine digits last until the year 5188). */
 export function timeDigits(ms: number): string {
-  return Math.max(0, Math.floor(ms)).toString(36).padStart(ID_TIME_DIGITS, '0');
+  if (ms !== last.ms) last = { ms, digits: Math.max(0, Math.floor(ms)).toString(36).padStart(ID_TIME_DIGITS, '0') };
+  return last.digits;
 }
 
 /** `randomText` must hold at least 100 bits in the characters of an id. */

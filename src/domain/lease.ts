@@ -128,16 +128,21 @@ export function leaseAt(row: LeaseRow, now: number): Lease {
   };
 }
 
-/** Field by field: spreading optional ones in cost more than everything else a release does in this process. */
 export function toRecord(lease: Lease): LeaseRecord {
-  const { id, parts, owner, epoch, status } = lease;
+  return toEndedRecord(lease, lease.status, lease.endedAt);
+}
+
+/** The same lease, with the end it has come to. Field by field: spreading optional ones in cost more than everything else a
+ *  release does in this process. */
+export function toEndedRecord(lease: Lease, status: LeaseStatus, endedAt: number | undefined): LeaseRecord {
+  const { id, parts, owner, epoch } = lease;
   const record = { id, parts, owner, epoch, status } as LeaseRecord;
   if (lease.reason !== undefined) record.reason = lease.reason;
   record.ttlMs = lease.ttlMs;
   record.acquiredAt = isoTime(lease.acquiredAt);
   record.renewedAt = isoTime(lease.renewedAt);
   record.expiresAt = isoTime(lease.expiresAt);
-  if (lease.endedAt !== undefined) record.endedAt = isoTime(lease.endedAt);
+  if (endedAt !== undefined) record.endedAt = isoTime(endedAt);
   record.renewals = lease.renewals;
   record.maxRenewals = lease.maxRenewals;
   record.skewMs = lease.skewMs;
@@ -149,16 +154,22 @@ export function toRecord(lease: Lease): LeaseRecord {
 const MINUTE_MS = 60_000;
 /** The last time a Date can have. */
 const LAST_TIME_MS = 8.64e15;
-/** The text of the minute that was asked for last: times of one lease lie close together, and a record has four. */
-let lastMinute = { minute: NaN, text: '' };
+/** The text of the minutes that were asked for last, one even and one odd: times of one lease lie close together, a record has
+ *  four of them, and the one it expires at is often in the minute after the others. */
+const minutes = [
+  { minute: NaN, text: '' },
+  { minute: NaN, text: '' },
+];
 
 export function isoTime(ms: number): string {
   if (!Number.isSafeInteger(ms) || ms < 0 || ms > LAST_TIME_MS) return new Date(ms).toISOString();
   const minute = Math.floor(ms / MINUTE_MS);
-  if (minute !== lastMinute.minute) {
-    lastMinute = { minute, text: new Date(minute * MINUTE_MS).toISOString().slice(0, -'00.000Z'.length) };
+  let known = minutes[minute % 2];
+  if (known?.minute !== minute) {
+    known = { minute, text: new Date(minute * MINUTE_MS).toISOString().slice(0, -'00.000Z'.length) };
+    minutes[minute % 2] = known;
   }
   const rest = 1_00_000 + (ms - minute * MINUTE_MS); // a leading digit keeps the zeros
   const digits = String(rest);
-  return `${lastMinute.text}${digits.slice(1, 3)}.${digits.slice(3)}Z`;
+  return `${known.text}${digits.slice(1, 3)}.${digits.slice(3)}Z`;
 }

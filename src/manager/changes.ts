@@ -6,7 +6,7 @@
 import { checkOwner } from '../domain/check-request.js';
 import { parseDuration, type Duration } from '../domain/duration.js';
 import { invalid, LeaseError } from '../domain/errors.js';
-import { isoTime, toRecord, type Lease } from '../domain/lease.js';
+import { isoTime, toEndedRecord, toRecord, type Lease } from '../domain/lease.js';
 import { LIMITS } from '../domain/limits.js';
 import type { ChangeRequest, EndRequest, RenewRequest } from '../domain/requests.js';
 import { backoffMs, checkTiming } from '../domain/trust-window.js';
@@ -80,8 +80,9 @@ export class Changes {
     const request = { id: hold.id, epoch: hold.epoch, requestId: clock.randomText(), why: 'released' } as const;
     if (hold.upgrading) this.#endAlso(hold, hold.upgrading, request);
     try {
-      const { result, now } = await this.#endUnpinned(hold, request);
-      return this.#released(lease, result, now);
+      let answer = await this.#end(hold, request);
+      if (answer.result.outcome === 'pinned') answer = await this.#endUnpinned(hold, request, answer);
+      return this.#released(lease, answer.result, answer.now);
     } catch {
       const later = cleanups.end(request, lease.ttlMs, hold.terms.requestTimeoutMs);
       const answer = await link.within(hold.terms.requestTimeoutMs, 'release', later).catch(() => undefined);
@@ -89,15 +90,22 @@ export class Changes {
     }
   }
 
+  #end(hold: Hold, request: EndRequest): Promise<Answered<EndResult>> {
+    const { link } = this.#manager;
+    return link.sentWithin(hold.terms.requestTimeoutMs, 'release', request, link.end(request));
+  }
+
   /** G1: a guarded transaction of this lease is still open. It is waited for, as long as the lease may be trusted. */
-  async #endUnpinned(hold: Hold, request: EndRequest): Promise<Answered<EndResult>> {
-    const { clock, link } = this.#manager;
-    for (let pauseMs = PINNED_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PINNED_PAUSE_MS)) {
-      const asked = link.end(request);
-      const answer = await link.sentWithin(hold.terms.requestTimeoutMs, 'release', request, asked);
-      if (answer.result.outcome !== 'pinned' || clock.monotonic() + pauseMs >= hold.deadline) return answer;
+  async #endUnpinned(hold: Hold, request: EndRequest, pinned: Answered<EndResult>): Promise<Answered<EndResult>> {
+    const { clock } = this.#manager;
+    let answer = pinned;
+    let pauseMs = PINNED_PAUSE_MS;
+    while (answer.result.outcome === 'pinned' && clock.monotonic() + pauseMs < hold.deadline) {
       await pause(clock, pauseMs);
+      answer = await this.#end(hold, request);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PINNED_PAUSE_MS);
     }
+    return answer;
   }
 
   /** Not known yet whether its upgrade went through: if it did, what it made is ended too (S9). */
@@ -175,11 +183,11 @@ export class Changes {
     }
     if (result.outcome === 'released') {
       announcer.released(lease);
-      return { outcome: 'released', record: toRecord({ ...lease, status: 'released', endedAt: now }) };
+      return { outcome: 'released', record: toEndedRecord(lease, 'released', now) };
     }
     if (result.outcome === 'pinned') return { outcome: 'unknown', record: toRecord(lease) };
     const status = result.outcome === 'revoked' ? 'revoked' : 'expired';
-    return { outcome: 'already_ended', record: toRecord({ ...lease, status }) };
+    return { outcome: 'already_ended', record: toEndedRecord(lease, status, lease.endedAt) };
   }
 
   #checkTtl(hold: Hold, ttl: Duration): number {

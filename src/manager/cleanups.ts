@@ -14,7 +14,8 @@ const LONGEST_PAUSE_MS = 2_000;
 export class Cleanups {
   readonly #clock: Clock;
   readonly #link: StoreLink;
-  readonly #running = new Set<Promise<unknown>>();
+  #running = 0;
+  #onSettled: (() => void)[] = [];
   readonly #pauses = new Set<() => void>();
   #isStopped = false;
   /** Ids that were left to die by themselves because the store could not be reached. */
@@ -32,11 +33,16 @@ export class Cleanups {
 
   /** Under way until it is settled. */
   note<T>(ending: Promise<T>): Promise<T> {
-    const isOver = (): void => void this.#running.delete(ending);
-    this.#running.add(ending);
-    ending.then(isOver, isOver);
+    this.#running += 1;
+    ending.then(this.#isOver, this.#isOver);
     return ending;
   }
+
+  readonly #isOver = (): void => {
+    this.#running -= 1;
+    if (this.#running > 0) return;
+    for (const tell of this.#onSettled.splice(0)) tell();
+  };
 
   /** Nothing is repeated any more: what has not been answered by now is left to lapse. */
   stop(): void {
@@ -46,8 +52,10 @@ export class Cleanups {
 
   /** Everything under way has been answered, or `withinMs` is over. */
   async settled(withinMs: number): Promise<void> {
-    if (this.#running.size === 0) return;
-    const all = Promise.allSettled(this.#running);
+    if (this.#running === 0) return;
+    const all = new Promise<void>((resolve) => {
+      this.#onSettled.push(resolve);
+    });
     await this.#link.within(withinMs, 'the last releases', all).catch(() => undefined);
   }
 

@@ -42,7 +42,7 @@ export class StoreLink {
     this.store = store;
     this.#clock = clock;
     this.#observer = observer;
-    this.#batching = new Batching(store, clock, gather);
+    this.#batching = new Batching(store, clock, gather, (operation, at, reply) => this.#heard(operation, at, reply));
   }
 
   /** The store clock as far as this process can tell; the wall clock before the first reply. */
@@ -52,16 +52,16 @@ export class StoreLink {
   }
 
   acquire(request: AcquireRequest): Promise<Answered<AcquireResult>> {
-    return this.#timed('acquire', this.#batching.acquire(request));
+    return this.#batching.acquire(request);
   }
   renew(request: RenewRequest): Promise<Answered<RenewResult>> {
-    return this.#timed('renew', this.#batching.renew(request));
+    return this.#batching.renew(request);
   }
   end(request: EndRequest): Promise<Answered<EndResult>> {
-    return this.#timed('end', this.#batching.end(request));
+    return this.#batching.end(request);
   }
   change(request: ChangeRequest): Promise<Answered<ChangeResult>> {
-    return this.#timed('change', this.#batching.change(request));
+    return this.#batching.change(request);
   }
   /** What is due together in one call. */
   renewTogether(requests: readonly RenewRequest[]): Promise<Answers<RenewResult>> {
@@ -121,17 +121,17 @@ export class StoreLink {
     const sentAt = this.#clock.monotonic();
     try {
       const reply = await answer;
-      this.#read(operation, sentAt, reply);
+      this.#heard(operation, sentAt, reply);
       return reply;
     } catch (error) {
-      this.#observer.storeCall(operation, 'error', this.#clock.monotonic() - sentAt);
+      this.#heard(operation, sentAt, undefined);
       throw error;
     }
   }
 
-  #read(operation: string, sentAt: number, reply: Reply): void {
-    const now = this.#clock.monotonic();
-    const tookMs = now - sentAt;
+  #heard(operation: string, sentAt: number, reply: Reply | undefined): void {
+    const tookMs = this.#clock.monotonic() - sentAt;
+    if (!reply) return this.#observer.storeCall(operation, 'error', tookMs);
     this.#observer.storeCall(operation, 'ok', tookMs);
     this.latencyMs += (tookMs - this.latencyMs) * LATENCY_WEIGHT;
     this.#offset = reply.now - (sentAt + tookMs / 2);

@@ -26,8 +26,7 @@ export class WaitRoom {
   readonly #announcer: Announcer;
   readonly #cleanups: Cleanups;
   readonly #agenda: Agenda<Waiter>;
-  /** Who to tell when it is over. */
-  readonly #waiters = new Map<Waiter, (outcome: Outcome) => void>();
+  readonly #waiters = new Set<Waiter>();
   readonly #byTicket = new Map<string, Waiter>();
   readonly #room: Room;
   readonly #unsubscribe: () => void;
@@ -67,9 +66,9 @@ export class WaitRoom {
 
   /** Asks, and waits as long as the terms say. `tell` is called once, in the very step that ends the wait, never in this
    *  one. */
-  wait(request: AcquireRequest, terms: WaitTerms, tell: (outcome: Outcome, waiter: Waiter) => void): Waiter {
-    const waiter = new Waiter(this.#room, request, terms);
-    this.#waiters.set(waiter, (outcome) => tell(outcome, waiter));
+  wait(request: AcquireRequest, terms: WaitTerms, tell: Waiter['tell']): Waiter {
+    const waiter = new Waiter(this.#room, request, terms, tell);
+    this.#waiters.add(waiter);
     waiter.ask();
     return waiter;
   }
@@ -91,7 +90,7 @@ export class WaitRoom {
   }
 
   stopAll(error: () => LeaseError): void {
-    for (const waiter of [...this.#waiters.keys()]) waiter.stop(error(), 'cancelled');
+    for (const waiter of [...this.#waiters]) waiter.stop(error(), 'cancelled');
   }
 
   close(): void {
@@ -123,11 +122,10 @@ export class WaitRoom {
   }
 
   #done(waiter: Waiter, outcome: Outcome): void {
-    const tell = this.#waiters.get(waiter);
-    this.#waiters.delete(waiter);
-    this.#byTicket.delete(waiter.request.id);
+    if (!this.#waiters.delete(waiter)) return;
+    if (waiter.hasTicket) this.#byTicket.delete(waiter.request.id);
     this.#agenda.remove(waiter);
-    tell?.(outcome);
+    waiter.tell(outcome, waiter);
   }
 
   #endLater({ request, terms, hasTicket, hasAskedOnce }: Waiter, why: 'timeout' | 'cancelled'): void {

@@ -66,6 +66,8 @@ export class Waiter implements Dated {
   slot = -1;
   request: AcquireRequest;
   readonly terms: WaitTerms;
+  /** Called once, by the room. */
+  readonly tell: (outcome: Outcome, waiter: Waiter) => void;
   readonly startedAt: number;
   readonly #room: Room;
   readonly #forgetSignal: (() => void) | undefined;
@@ -80,10 +82,11 @@ export class Waiter implements Dated {
   #isWoken = false;
   #refusal: StoreRefusal | undefined;
 
-  constructor(room: Room, request: AcquireRequest, terms: WaitTerms) {
+  constructor(room: Room, request: AcquireRequest, terms: WaitTerms, tell: (outcome: Outcome, waiter: Waiter) => void) {
     this.#room = room;
     this.request = request;
     this.terms = terms;
+    this.tell = tell;
     this.startedAt = room.monotonic();
     const { signal } = terms;
     if (!signal) return;
@@ -111,7 +114,8 @@ export class Waiter implements Dated {
     this.#isWoken = false;
     this.#asked += 1;
     const asked = this.#asked;
-    const sent = { sentAt: this.#room.monotonic(), sentWall: this.#room.wall() };
+    const sentAt = asked === 1 ? this.startedAt : this.#room.monotonic();
+    const sent = { sentAt, sentWall: this.#room.wall() };
     this.#nextAt = sent.sentAt + this.terms.requestTimeoutMs;
     const { request } = this;
     this.#unanswered += 1;

@@ -201,3 +201,31 @@ test('S9: taken back after its signal is forgotten: the signal has nothing left 
   sent[0]?.answer();
   expect((await first).result.outcome).toBe('left');
 });
+
+test('S12, S21: whoever listens hears of each item once, and what it throws reaches nobody', async () => {
+  const heard: [number, boolean][] = [];
+  const clock = new FakeClock({ monotonic: 5 });
+  const results: (EndResult | Failed)[] = [
+    { outcome: 'left' },
+    { outcome: 'failed', error: new LeaseError('INVALID_ARGUMENT', 'bad') },
+    { outcome: 'left' },
+  ];
+  const answer = { now: 1, incarnation: 'one', settingsVersion: 1, results };
+  const lane = new Lane<EndRequest, EndResult>(
+    () => Promise.resolve(answer),
+    clock,
+    'promises',
+    undefined,
+    (askedAt, reply) => {
+      heard.push([askedAt, reply !== undefined]);
+      throw new Error('of the listener');
+    },
+  );
+  const asked = await Promise.allSettled(['a', 'b', 'c'].map((id) => lane.ask(item(id))));
+  expect(asked.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(heard).toEqual([
+    [5, true],
+    [5, false],
+    [5, true],
+  ]);
+});

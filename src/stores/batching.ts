@@ -28,8 +28,12 @@ export type Answered<R> = Reply & { readonly result: R };
  *  store that writes in the caller's thread holds those up: asked request by request it would never see two together. */
 export type Gather = 'promises' | 'turn';
 
+/** Told of every item's answer before its caller goes on: when it was asked for, and the reply, or undefined for an error. */
+export type Heard = (askedAt: number, reply: Reply | undefined) => void;
+
 interface Waiting<Q, R> {
   readonly request: Q;
+  readonly askedAt: number;
   readonly resolve: (answer: Answered<R>) => void;
   readonly reject: (error: unknown) => void;
   signal: AbortSignal | undefined;
@@ -60,10 +64,11 @@ export class Lane<Q extends object, R extends object> {
   readonly #clock: Clock | undefined;
   readonly #gather: Gather;
   readonly #beside: Beside<Q> | undefined;
+  readonly #heard: Heard | undefined;
   #line: Waiting<Q, R>[] = [];
   #isGathering = false;
-  /** Without those that were given up on. */
-  readonly #calls = new Set<Call>();
+  /** Without those that were given up on: none, one or two. */
+  #calls: Call[] = [];
 
   /** Without a clock the lane waits for an answer as long as it takes. */
   constructor(
@@ -71,11 +76,13 @@ export class Lane<Q extends object, R extends object> {
     clock?: Clock,
     gather: Gather = 'promises',
     beside?: Beside<Q>,
+    heard?: Heard,
   ) {
     this.#send = send;
     this.#clock = clock;
     this.#gather = gather;
     this.#beside = beside;
+    this.#heard = heard;
   }
 
   ask(request: Q, signal?: AbortSignal): Promise<Answered<R>> {
@@ -84,7 +91,8 @@ export class Lane<Q extends object, R extends object> {
         reject(signal.reason as Error);
         return;
       }
-      const waiting: Waiting<Q, R> = { request, resolve, reject, signal, onAbort: undefined };
+      const askedAt = this.#heard && this.#clock ? this.#clock.monotonic() : 0;
+      const waiting: Waiting<Q, R> = { request, askedAt, resolve, reject, signal, onAbort: undefined };
       if (signal) {
         waiting.onAbort = () => this.#abort(waiting);
         signal.addEventListener('abort', waiting.onAbort, { once: true });
@@ -99,8 +107,7 @@ export class Lane<Q extends object, R extends object> {
     const waiting = this.#line.find((one) => one.request === request);
     if (!waiting) return false;
     this.#line = this.#line.filter((other) => other !== waiting);
-    forgetSignal(waiting);
-    waiting.reject(new LeaseError('STORE_UNAVAILABLE', 'taken back before it was sent: the store was too slow'));
+    this.#fail(waiting, new LeaseError('STORE_UNAVAILABLE', 'taken back before it was sent: the store was too slow'));
     return true;
   }
 
@@ -110,40 +117,55 @@ export class Lane<Q extends object, R extends object> {
   }
 
   #mayLeave(): boolean {
-    if (this.#calls.size === 0) return this.#line.length > 0;
-    return this.#calls.size < (this.#beside?.calls ?? 1) && this.#line.length >= ENOUGH;
+    if (this.#calls.length === 0) return this.#line.length > 0;
+    return this.#calls.length < (this.#beside?.calls ?? 1) && this.#line.length >= ENOUGH;
   }
 
   /** Callers that were answered together ask again together. */
   #flushSoon(): void {
     this.#isGathering = true;
-    if (this.#gather === 'turn' && this.#clock) this.#clock.soon(() => this.#flush());
-    else queueMicrotask(() => this.#flush());
+    if (this.#gather === 'turn' && this.#clock) this.#clock.soon(this.#flush);
+    else queueMicrotask(this.#flush);
   }
 
   #abort(waiting: Waiting<Q, R>): void {
     this.#line = this.#line.filter((other) => other !== waiting);
-    waiting.reject(waiting.signal?.reason);
+    this.#fail(waiting, waiting.signal?.reason);
   }
 
-  #flush(): void {
+  #fail(waiting: Waiting<Q, R>, error: unknown): void {
+    forgetSignal(waiting);
+    waiting.reject(error);
+    this.#tell(waiting.askedAt, undefined);
+  }
+
+  #tell(askedAt: number, reply: Reply | undefined): void {
+    try {
+      this.#heard?.(askedAt, reply);
+    } catch {
+      // What is only counted decides nothing, and the others of the batch have their answers still to come.
+    }
+  }
+
+  readonly #flush = (): void => {
     this.#isGathering = false;
     while (this.#mayLeave()) {
       const { count, keys } = this.#nextBatch();
       if (count === 0) return;
       const batch = this.#line.splice(0, count);
       const call: Call = { keys };
-      this.#calls.add(call);
+      this.#calls.push(call);
       call.patience = this.#clock?.after(PATIENCE_MS, () => this.#goOn(call));
       this.#send(batch.map((waiting) => waiting.request)).then(
         (answers) => this.#answered(call, batch, answers),
         (error: unknown) => this.#failed(call, batch, error),
       );
     }
-  }
+  };
 
   #goOn(call: Call): void {
-    if (!this.#calls.delete(call)) return;
+    if (!this.#calls.includes(call)) return;
+    this.#calls = this.#calls.filter((other) => other !== call);
     call.patience?.cancel();
     if (!this.#isGathering) this.#flush();
   }
@@ -182,18 +204,20 @@ export class Lane<Q extends object, R extends object> {
     for (let i = 0; i < batch.length; i += 1) {
       const waiting = batch[i] as Waiting<Q, R>;
       const result = results[i] as R | Failed;
+      if (isFailed(result)) {
+        this.#fail(waiting, result.error);
+        continue;
+      }
       forgetSignal(waiting);
-      if (isFailed(result)) waiting.reject(result.error);
-      else waiting.resolve({ now, incarnation, settingsVersion, result });
+      const answer = { now, incarnation, settingsVersion, result };
+      waiting.resolve(answer);
+      this.#tell(waiting.askedAt, answer);
     }
   }
 
   #failed(call: Call, batch: readonly Waiting<Q, R>[], error: unknown): void {
     this.#goOn(call);
-    for (const waiting of batch) {
-      forgetSignal(waiting);
-      waiting.reject(error);
-    }
+    for (const waiting of batch) this.#fail(waiting, error);
   }
 }
 
@@ -212,18 +236,22 @@ export class Batching {
   readonly #end: Lane<EndRequest, EndResult>;
   readonly #change: Lane<ChangeRequest, ChangeResult>;
 
-  constructor(store: Store, clock?: Clock, gather?: Gather) {
+  /** `heard` is told what was asked for as well. */
+  constructor(
+    store: Store,
+    clock?: Clock,
+    gather?: Gather,
+    heard?: (operation: string, ...answer: Parameters<Heard>) => void,
+  ) {
+    const of = (operation: string): Heard | undefined => heard && ((at, reply) => heard(operation, at, reply));
     const beside = <Q>(key: Beside<Q>['key']): Beside<Q> | undefined =>
       store.callsAtOnce === undefined ? undefined : { calls: store.callsAtOnce, key };
-    this.#acquire = new Lane((requests) => store.acquire(requests), clock, gather, beside<AcquireRequest>(nameOf));
-    this.#renew = new Lane((requests) => store.renew(requests), clock, gather);
-    this.#end = new Lane(
-      (requests) => store.end(requests),
-      clock,
-      gather,
-      beside(({ id }) => id),
-    );
-    this.#change = new Lane((requests) => store.change(requests), clock, gather);
+    const acquire = beside<AcquireRequest>(nameOf);
+    const end = beside<EndRequest>(({ id }) => id);
+    this.#acquire = new Lane((requests) => store.acquire(requests), clock, gather, acquire, of('acquire'));
+    this.#renew = new Lane((requests) => store.renew(requests), clock, gather, undefined, of('renew'));
+    this.#end = new Lane((requests) => store.end(requests), clock, gather, end, of('end'));
+    this.#change = new Lane((requests) => store.change(requests), clock, gather, undefined, of('change'));
   }
 
   acquire(request: AcquireRequest, signal?: AbortSignal): Promise<Answered<AcquireResult>> {
