@@ -14,8 +14,8 @@ import { clock, inParallel, Port } from './port.mjs';
 import { scaled } from './scale.mjs';
 
 const ROUNDS = scaled(15, 3);
-/** Both sides run until the compiler is done with them. */
-const WARM_UP = 3_000;
+/** Both sides run until the compiler is done with them: after 3,000 pairs it was not yet. */
+const WARM_UP = scaled(10_000, 1_000);
 
 export async function benchManager(say) {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));

@@ -37,8 +37,9 @@ export class LoopTurns {
 
   /** True when work has gone on for a while since the loop last went round. */
   isLong(): boolean {
+    if (this.#isMarked) return this.#clock.monotonic() - this.#began > LONG_TURN_MS;
     this.current();
-    return this.#clock.monotonic() - this.#began > LONG_TURN_MS;
+    return false;
   }
 
   next(): Promise<void> {

@@ -30,7 +30,7 @@ export class SqlRows implements Rows {
   /** Within one read nothing changes: a name many tickets wait for is looked up once. */
   #named: Map<string, LeaseRow[]> | undefined;
   /** What stands on a name of one node that a crowd waits for, as this step has left it. */
-  readonly #crowds = new Map<string, Map<string, LeaseRow>>();
+  #crowds: Map<string, Map<string, LeaseRow>> | undefined;
   /** Reads outside a write transaction leave everything as it is. */
   readonly #mayTidy: boolean;
 
@@ -66,7 +66,7 @@ export class SqlRows implements Rows {
       return { known: this.find(id), overlapping: this.overlapping(parts) };
     }
     // No subtree stands anywhere, so nothing above this name can overlap it.
-    const crowd = this.#crowds.get(only.name);
+    const crowd = this.#crowds?.get(only.name);
     if (crowd) {
       return { known: crowd.get(id) ?? this.find(id), overlapping: this.#withoutOldBlocks([...crowd.values()]) };
     }
@@ -81,7 +81,7 @@ export class SqlRows implements Rows {
     if (appended !== undefined) this.#collect(found, this.#rowsOf([appended]));
     const known = found.get(id);
     if (known && encodeState(known) === STATE.over) found.delete(id);
-    if (found.size > CROWD) this.#crowds.set(only.name, found);
+    if (found.size > CROWD) (this.#crowds ??= new Map()).set(only.name, found);
     return { known, overlapping: this.#withoutOldBlocks([...found.values()]) };
   }
 
@@ -221,7 +221,7 @@ export class SqlRows implements Rows {
     else crowd.set(row.id, row);
   }
   #crowdOf(row: LeaseRow): Map<string, LeaseRow> | undefined {
-    return this.#crowds.get(row.parts[0]?.name ?? '');
+    return this.#crowds?.get(row.parts[0]?.name ?? '');
   }
 
   log(entry: LogEntry): void {

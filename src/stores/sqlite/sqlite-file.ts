@@ -70,10 +70,15 @@ export class SqliteFile {
     this.#lane = new WriteLane({ sql, clock, path, turns: this.#turns, snapshot: this.#snapshot, onRollback });
   }
 
-  /** One write transaction. `act` sees the namespace as it is with the lock held. */
-  async write<T>(namespace: string, act: (step: FileStep) => T, how?: How): Promise<T> {
+  /** One write transaction. `act` sees the namespace as it is with the lock held. Nearly always it is done when this returns:
+   *  then no promise is made. */
+  write<T>(namespace: string, act: (step: FileStep) => T, how?: How): T | Promise<T> {
     this.checkOpen();
-    if (this.#turns.isLong()) await this.#breathe();
+    if (this.#turns.isLong()) return this.#breathe().then(() => this.#write(namespace, act, how));
+    return this.#write(namespace, act, how);
+  }
+
+  #write<T>(namespace: string, act: (step: FileStep) => T, how?: How): T | Promise<T> {
     const written = this.#lane.run(() => {
       const { clock, spaces } = this;
       const machineNow = nowBy(this.anchor, clock);
@@ -89,7 +94,11 @@ export class SqliteFile {
       if (!space.settings.keep_history) spaces.save(space);
       return result;
     }, how);
-    const answer = written instanceof Promise ? await written : written;
+    if (written instanceof Promise) return written.then((answer) => this.#committed(answer, how));
+    return this.#committed(written, how);
+  }
+
+  #committed<T>(answer: T, how: How | undefined): T {
     this.checkpointer.committed(how === 'durable');
     return answer;
   }

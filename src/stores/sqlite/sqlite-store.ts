@@ -31,6 +31,12 @@ import { Waiters } from './waiters.js';
 
 const KIND = 'sqlite';
 
+/** What a step answers, and whom it has to wake. */
+interface Written<T> {
+  readonly answer: T;
+  readonly woken: readonly string[];
+}
+
 export class SqliteStore implements port.Store {
   readonly kind = KIND;
   readonly namespace: string;
@@ -65,7 +71,8 @@ export class SqliteStore implements port.Store {
   }
 
   async acquire(requests: readonly AcquireRequest[]): Promise<port.Answers<port.AcquireResult>> {
-    const answers = await this.#items(requests, (step, request) => acquire(step, request));
+    const asked = this.#items(requests, (step, request) => acquire(step, request));
+    const answers = asked instanceof Promise ? await asked : asked;
     this.#waiters.answered(requests, answers.results);
     return answers;
   }
@@ -73,7 +80,8 @@ export class SqliteStore implements port.Store {
     return this.#items(requests, (step, request) => renew(step, request));
   }
   async end(requests: readonly EndRequest[]): Promise<port.Answers<port.EndResult>> {
-    const answers = await this.#items(requests, (step, request) => end(step, request));
+    const asked = this.#items(requests, (step, request) => end(step, request));
+    const answers = asked instanceof Promise ? await asked : asked;
     this.#waiters.answered(requests, answers.results);
     return answers;
   }
@@ -202,18 +210,32 @@ export class SqliteStore implements port.Store {
   #items<Q extends object, R>(
     requests: readonly Q[],
     act: (step: FileStep, request: Q) => R,
-  ): Promise<port.Answers<R>> {
+  ): port.Answers<R> | Promise<port.Answers<R>> {
     checkBatch(requests);
-    return this.#step((step): { results: (R | port.Failed)[] } => ({
-      results: runItems(requests, (request) => act(step, request)),
-    }));
+    return this.#write((step) => {
+      const results = runItems(requests, (request) => act(step, request));
+      const { now, space } = step;
+      return { now, incarnation: this.#file.anchor.incarnation, settingsVersion: space.settingsVersion, results };
+    });
   }
 
-  async #step<T extends object>(act: (step: FileStep) => T): Promise<T & port.Reply> {
-    const { answer, woken } = await this.#file.write(this.namespace, (step) => {
+  #step<T extends object>(act: (step: FileStep) => T): (T & port.Reply) | Promise<T & port.Reply> {
+    return this.#write((step) => {
       const reply = act(step);
-      return { answer: { ...this.#reply(step.now, step.space.settingsVersion), ...reply }, woken: wokenBy(step) };
+      return { ...this.#reply(step.now, step.space.settingsVersion), ...reply };
     });
+  }
+
+  /** One write, and whoever it freed something for is woken. */
+  #write<T>(act: (step: FileStep) => T): T | Promise<T> {
+    const written = this.#file.write(this.namespace, (step): Written<T> => ({
+      answer: act(step),
+      woken: wokenBy(step),
+    }));
+    return written instanceof Promise ? written.then((done) => this.#written(done)) : this.#written(written);
+  }
+
+  #written<T>({ answer, woken }: Written<T>): T {
     if (woken.length > 0) this.#waiters.freed(woken);
     this.#waiters.changed();
     return answer;

@@ -27,6 +27,8 @@ export class Waiters {
   readonly #bell: Bell;
   readonly #neighbours: Neighbours;
   readonly #listeners = new Set<StoreListener>();
+  /** Somebody wants to hear of every change. */
+  #isWatched = false;
   readonly #tickets = new Set<string>();
   #version: unknown;
   #seen: string | undefined;
@@ -46,38 +48,39 @@ export class Waiters {
 
   subscribe(listener: StoreListener): () => void {
     this.#listeners.add(listener);
-    this.#startOrStop();
+    this.#listenersChanged();
     return () => {
       this.#listeners.delete(listener);
-      this.#startOrStop();
+      this.#listenersChanged();
     };
+  }
+
+  #listenersChanged(): void {
+    this.#isWatched = [...this.#listeners].some((listener) => listener.changed !== undefined);
+    this.#startOrStop();
   }
 
   /** Keeps the list of tickets by what the store answered; an answer that is not 'queued' ends the wait. */
   answered(requests: readonly { id: string }[], results: readonly { outcome: string }[]): void {
-    for (const [i, result] of results.entries()) {
+    const { size } = this.#tickets;
+    for (let i = 0; i < results.length; i += 1) {
       const id = requests[i]?.id ?? '';
-      if (result.outcome === 'queued') this.#tickets.add(id);
+      if (results[i]?.outcome === 'queued') this.#tickets.add(id);
       else if (this.#tickets.size > 0) this.#tickets.delete(id);
     }
-    this.#startOrStop();
+    if (this.#tickets.size !== size) this.#startOrStop();
   }
 
   /** The neighbours are listened to only while somebody here wants to know. */
   #startOrStop(): void {
-    const isWanted = this.#isWatched() || (this.#tickets.size > 0 && this.#listeners.size > 0);
+    const isWanted = this.#isWatched || (this.#tickets.size > 0 && this.#listeners.size > 0);
     if (isWanted) this.#neighbours.start();
     else this.#neighbours.stop();
   }
 
-  #isWatched(): boolean {
-    for (const listener of this.#listeners) if (listener.changed) return true;
-    return false;
-  }
-
   /** This process wrote. */
   changed(): void {
-    if (this.#isWatched()) this.#clock.soon(() => this.#tellOfChange());
+    if (this.#isWatched) this.#clock.soon(() => this.#tellOfChange());
   }
 
   #tellOfChange(): void {
