@@ -21,13 +21,14 @@ export function renew(step: Step, request: RenewRequest): RenewResult {
   if (row.maxRenewals >= 0 && row.renewals >= row.maxRenewals) return { outcome: 'maxRenewals', remainingMs };
   const until = renewedUntil(row, step.now, ttlMs);
   if (until === undefined) return { outcome: 'maxHold', remainingMs };
+  const changed = ttlMs === row.ttlMs ? 'renewed' : 'whole';
   row.expiresAt = until;
   row.ttlMs = ttlMs;
   row.renewedAt = step.now;
   row.renewals += 1;
   row.skewMs = Math.round(request.callerWall - step.wall);
   row.lastRequest = request.requestId;
-  step.rows.save(row, 'renewed');
+  step.rows.save(row, changed);
   if (step.space.settings.history_renewals) {
     const data = { expiresAt: until, renewals: row.renewals, maxRenewals: row.maxRenewals };
     step.rows.log({ ...eventOf(row, 'lease.renewed'), from: 'active', to: 'active', data });

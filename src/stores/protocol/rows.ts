@@ -23,7 +23,8 @@ export interface Space {
 
 export type LogEntry = Omit<EventFacts, 'type' | 'at'> & { readonly type: StoredType };
 
-/** What changed in a row, so that a store may write less than the whole of it. */
+/** What changed in a row, so that a store may write less than the whole of it. `renewed`: when it was renewed and until when, the
+ *  count, the skew and the request; a renewal that changes the ttl is `whole`. */
 export type Changed = 'ended' | 'renewed' | 'whole';
 
 export interface Rows {

@@ -120,8 +120,7 @@ export class RowWriter {
     for (let at = 0; at < rows.length;) {
       const first = rows[at] as LeaseRow;
       if (isGroup(rows, at)) {
-        const { expiresAt, renewedAt, ttlMs } = first;
-        this.#sql.saveRenewedTogether.run(expiresAt, renewedAt, ttlMs, ttlMs, this.#eachOf(rows, at));
+        this.#sql.saveRenewedTogether.run(first.expiresAt, first.renewedAt, this.#eachOf(rows, at));
         at += RENEWED_TOGETHER;
       } else {
         this.#saveRenewed(first);
@@ -141,9 +140,9 @@ export class RowWriter {
   }
 
   #saveRenewed(row: LeaseRow): void {
-    const { expiresAt, renewedAt, ttlMs, renewals, skewMs, lastRequest } = row;
+    const { expiresAt, renewedAt, renewals, skewMs, lastRequest } = row;
     const number = this.#rowNumber(row.arrival);
-    this.#sql.saveRenewed.run(expiresAt, renewedAt, ttlMs, ttlMs, renewals, skewMs, lastRequest ?? null, number);
+    this.#sql.saveRenewed.run(expiresAt, renewedAt, renewals, skewMs, lastRequest ?? null, number);
   }
 
   #saveNow(row: LeaseRow, changed: Changed): void {
@@ -245,10 +244,10 @@ export class RowWriter {
 function isGroup(rows: readonly LeaseRow[], from: number): boolean {
   const last = from + RENEWED_TOGETHER - 1;
   if (last >= rows.length) return false;
-  const { expiresAt, renewedAt, ttlMs } = rows[from] as LeaseRow;
+  const { expiresAt, renewedAt } = rows[from] as LeaseRow;
   for (let i = last; i > from; i -= 1) {
     const row = rows[i] as LeaseRow;
-    if (row.expiresAt !== expiresAt || row.renewedAt !== renewedAt || row.ttlMs !== ttlMs) return false;
+    if (row.expiresAt !== expiresAt || row.renewedAt !== renewedAt) return false;
   }
   return true;
 }

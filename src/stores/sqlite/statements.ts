@@ -111,13 +111,10 @@ export class Statements {
       'UPDATE journal SET state = 0, status = ?, ended_at = ?, more = NULL WHERE row = ?', // nobody asks what ended it
     );
     this.saveRenewed = plain(
-      `UPDATE journal SET expires_at = ?, renewed_at = ?, ttl_ms = ?, data = ${keepGranted('ttl_ms <> ?')}, renewals = ?,
-         skew_ms = ?, last_request = ?
-       WHERE row = ?`,
+      'UPDATE journal SET expires_at = ?, renewed_at = ?, renewals = ?, skew_ms = ?, last_request = ? WHERE row = ?',
     );
     this.saveRenewedTogether = plain(
-      `UPDATE journal SET expires_at = ?, renewed_at = ?, ttl_ms = ?, data = ${keepGranted('ttl_ms <> ?')},
-         renewals = v.column2, skew_ms = v.column3, last_request = v.column4
+      `UPDATE journal SET expires_at = ?, renewed_at = ?, renewals = v.column2, skew_ms = v.column3, last_request = v.column4
        FROM (VALUES ${Array.from({ length: RENEWED_TOGETHER }, () => '(?, ?, ?, ?)').join(', ')}) AS v
        WHERE journal.row = v.column1`,
     );
