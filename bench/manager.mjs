@@ -13,7 +13,7 @@ import { openVerrouSqlite } from './peers/verrou.mjs';
 import { clock, inParallel, Port } from './port.mjs';
 import { scaled } from './scale.mjs';
 
-const ROUNDS = scaled(15, 3);
+const ROUNDS = scaled(45, 3);
 /** Both sides run until the compiler is done with them: after 3,000 pairs it was not yet. */
 const WARM_UP = scaled(10_000, 1_000);
 

@@ -99,7 +99,8 @@ export function planOf(
     requestTimeoutMs,
     progressWithinMs: optional(options.progressWithin, 'progressWithin', 1, LIMITS.maxHoldMs),
   };
-  if (isAuto) checkTiming({ ttlMs, ...terms }, Math.max(LIMITS.minTtlAutoMs, defaults.minTtlMs));
+  if (isAuto)
+    checkTiming({ ttlMs, renewAt: terms.renewAt, requestTimeoutMs }, Math.max(LIMITS.minTtlAutoMs, defaults.minTtlMs));
   return {
     parts,
     owner: options.owner === undefined ? defaults.owner : checkOwner(options.owner),

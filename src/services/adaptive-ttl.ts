@@ -35,9 +35,10 @@ export class AdaptiveTtl {
     return Math.ceil(bounded);
   }
 
+  /** While there is plenty of room nobody has to go, and the order does not matter. */
   #use(key: string): number[] | undefined {
     const durations = this.#durations.get(key);
-    if (!durations) return undefined;
+    if (!durations || this.#durations.size <= MAX_KEYS / 2) return durations;
     this.#durations.delete(key);
     this.#durations.set(key, durations);
     return durations;

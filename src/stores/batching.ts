@@ -86,11 +86,8 @@ export class Lane<Q extends object, R extends object> {
   }
 
   ask(request: Q, signal?: AbortSignal): Promise<Answered<R>> {
+    if (signal?.aborted) return Promise.reject(signal.reason as Error);
     return new Promise<Answered<R>>((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(signal.reason as Error);
-        return;
-      }
       const askedAt = this.#heard && this.#clock ? this.#clock.monotonic() : 0;
       const waiting: Waiting<Q, R> = { request, askedAt, resolve, reject, signal, onAbort: undefined };
       if (signal) {

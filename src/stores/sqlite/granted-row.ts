@@ -11,12 +11,9 @@ import type { LogEntry } from '../protocol/rows.js';
 export function isSaidBy(row: LeaseRow, entry: LogEntry): boolean {
   if (entry.type !== 'lease.acquired' || entry.leaseId !== row.id) return false;
   const { ttlMs, expiresAt, waitedMs } = entry.data;
-  return (
-    Object.keys(entry.data).length === 3 &&
-    ttlMs === row.ttlMs &&
-    expiresAt === row.acquiredAt + row.ttlMs &&
-    waitedMs === 0
-  );
+  if (ttlMs !== row.ttlMs || expiresAt !== row.acquiredAt + row.ttlMs || waitedMs !== 0) return false;
+  for (const key in entry.data) if (key !== 'ttlMs' && key !== 'expiresAt' && key !== 'waitedMs') return false;
+  return true;
 }
 
 /** `ended_at` of a row that has not ended, as long as a time is, and `more` that says nothing, as long as what a status
