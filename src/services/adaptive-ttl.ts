@@ -24,7 +24,9 @@ export class AdaptiveTtl {
       return;
     }
     this.#durations.set(key, [heldMs]);
-    if (this.#durations.size > MAX_KEYS) this.#durations.delete(this.#durations.keys().next().value ?? key);
+    if (this.#durations.size <= MAX_KEYS) return;
+    const [oldest = key] = this.#durations.keys();
+    this.#durations.delete(oldest);
   }
 
   /** Whole milliseconds. Nothing observed yet: `held_ttl_seconds`, within the same bounds. */
@@ -35,10 +37,9 @@ export class AdaptiveTtl {
     return Math.ceil(bounded);
   }
 
-  /** While there is plenty of room nobody has to go, and the order does not matter. */
   #use(key: string): number[] | undefined {
     const durations = this.#durations.get(key);
-    if (!durations || this.#durations.size <= MAX_KEYS / 2) return durations;
+    if (!durations) return undefined;
     this.#durations.delete(key);
     this.#durations.set(key, durations);
     return durations;
