@@ -172,6 +172,10 @@ describe('timers', () => {
     });
     fired.keepAlive?.(true);
     expect(kept()).toBe(before);
+    const never = clock.after(Infinity, () => undefined, true);
+    expect(kept()).toBe(before + 1);
+    never.cancel();
+    expect(kept()).toBe(before);
   });
 
   test('soon is after what is already due, and before any time has to pass', async () => {

@@ -1,4 +1,5 @@
-// The real clock: the only file that reads time, sets timers or draws randomness. Everything else is handed one of these.
+// The real clock: the only file that reads time or draws randomness; its timers are in system-timers.ts. Everything else is
+// handed one of these.
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, platform, uptime } from 'node:os';

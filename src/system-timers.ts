@@ -26,7 +26,7 @@ export class SystemTimers {
   after(ms: number, fn: () => void, keepAlive = false): TimerHandle {
     const timer = new Timer(this, fn);
     const now = this.#monotonic();
-    this.#heap.put(timer, ms > 0 ? now + ms : now);
+    this.#heap.put(timer, ms > 0 ? Math.min(now + ms, Number.MAX_VALUE) : now); // one that is never due is set too: it may keep the process
     if (timer.at < this.#timeoutAt) this.#set(timer.at - now);
     if (keepAlive) this.keep(timer, true);
     return timer;
