@@ -127,7 +127,7 @@ function stateOf(pid: number): string {
 export async function stopProcess(started: Started, signal: NodeJS.Signals): Promise<void> {
   const { exitCode, signalCode } = started.process;
   if (exitCode !== null || signalCode !== null) return;
-  started.process.kill('SIGCONT'); // one that a test has frozen could not obey
   started.process.kill(signal);
+  started.process.kill('SIGCONT'); // one that a test has frozen could not obey; sent first, it would go on for a moment
   await started.ended;
 }
