@@ -2,7 +2,6 @@
 // they are read and filtered exactly. What was not looked at is said to be `more`.
 import { matchesQuery } from '../../domain/event-query.js';
 import type { LogRow } from '../../domain/events.js';
-import { LIMITS } from '../../domain/limits.js';
 import { formatPosition, parsePosition } from '../../domain/position.js';
 import type { EventQuery } from '../../domain/requests.js';
 import type { Events, Reply } from '../store.js';
@@ -22,8 +21,7 @@ export async function readLog(namespace: Namespace, query: EventQuery): Promise<
   const [life, key] = asked === undefined ? ['', ''] : placeOf(asked, namespace.name);
   const isFiltered = FILTERS.some((name) => query[name] !== undefined);
   const wanted = isFiltered ? Math.max(FEW, query.limit * SPARE) : query.limit + 1;
-  const page = isFiltered ? LIMITS.rowsPerStep : wanted;
-  const args = [query.backward ? 'b' : 'f', life, key, String(wanted), String(page), needleOf(query)];
+  const args = [query.backward ? 'b' : 'f', life, key, String(wanted), needleOf(query)];
   const { reply, rest } = await namespace.look(SCRIPTS.events, args);
   const position = (at: unknown): string => positionOf(reply, namespace.name, String(at));
   const [oldest, outcome, reached, hasMore, entries] = rest;

@@ -197,7 +197,7 @@ export class RedisStore implements port.Store {
     const { reply, rest } = await this.#look(SCRIPTS.time, []);
     return { ...reply, epoch: Number(rest[0]) };
   }
-  /** There is nothing to migrate between: one format so far, which every script checks before it does anything. */
+  /** There is nothing to migrate: data of an older format is read as it is, and every script refuses a newer one. */
   async migrate(): Promise<{ applied: readonly string[]; pending: readonly string[] }> {
     this.#checkOpen();
     return { applied: [], pending: [] };

@@ -1,5 +1,6 @@
 // Lua: revoke and sweep, as src/stores/protocol/govern.ts: what is done to leases and tickets from outside. Each is bounded
 // (S18) and says when there is more to do.
+import { READ_ENDS } from './together.js';
 
 export const REVOKE = String.raw`
 local kind, target, upTo, keepOutMs, reason, actor = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6]
@@ -113,20 +114,44 @@ reply[6] = ended
 reply[7] = kind == 'owner' and #found <= room and from or ''
 `;
 
-export const SWEEP = String.raw`
+/** What was put down to be looked at by now (together.ts). Most of it has ended meanwhile, and some was renewed. What is looked
+ *  at is taken out, and put down again for the moment it ends where it is not dealt with here. */
+export const SWEEP = String.raw`${READ_ENDS}
 local limit = tonumber(ARGV[1])
--- An index orders what lapsed in one millisecond by id; some more than asked for, so that a short sweep too goes by arrival.
-local page = math.max(limit + 1, 64)
-local ids = redis.call('ZRANGEBYSCORE', ENDS, '-inf', now, 'LIMIT', 0, page)
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', DYING, '-inf', now, 'LIMIT', 0, page)) do ids[#ids + 1] = id end
-local due = load(ids, {})
+-- What lapsed in one millisecond comes in any order; some more than asked for, so that a short sweep too goes by arrival.
+local most = math.max(limit + 1, 64)
+local due, again = load(redis.call('ZRANGEBYSCORE', DYING, '-inf', now, 'LIMIT', 0, most), {}), {}
+local function lookAgain(row)
+  again[#again + 1] = row.expiresAt
+  again[#again + 1] = row.id
+end
+local function activeOf(ids)
+  local active, texts = {}, #ids > 0 and redis.call('HMGET', ROWS, unpack(ids)) or {}
+  for i, text in ipairs(texts) do
+    if text and string.find(text, '^[aA]') then active[#active + 1] = ids[i] end
+  end
+  return load(active, {})
+end
+local lapsed = 0
+repeat
+  for _, row in ipairs(activeOf(nextEnds('-inf', now))) do
+    if isLive(row) then
+      lookAgain(row)
+    else
+      lapsed = lapsed + 1
+      due[#due + 1] = row
+    end
+  end
+until not hasMoreEnds or lapsed >= most or looked >= 2000
+callInParts('ZREM', ENDS, entries)
 table.sort(due, function(a, b)
   return a.expiresAt < b.expiresAt or (a.expiresAt == b.expiresAt and a.arrival < b.arrival)
 end)
 local leases, overrun = 0, 0
-for i = 1, math.min(limit, #due) do
-  local row = due[i]
-  if row.status == 'p' then
+for i, row in ipairs(due) do
+  if i > limit then
+    if row.status == 'a' then lookAgain(row) end
+  elseif row.status == 'p' then
     failTicket(row, 'died')
   else
     leases = leases + 1
@@ -134,6 +159,7 @@ for i = 1, math.min(limit, #due) do
     writeExpiry(row)
   end
 end
+callInParts('ZADD', ENDS, again)
 local nextAt = math.huge
 for _, key in ipairs({ENDS, DYING}) do
   local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
@@ -142,6 +168,6 @@ end
 reply[4] = leases
 reply[5] = math.min(limit, #due) - leases
 reply[6] = overrun
-reply[7] = #due > limit and 1 or 0
+reply[7] = nextAt <= now and 1 or 0
 reply[8] = nextAt < OVER and nextAt or 0
 `;

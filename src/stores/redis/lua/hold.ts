@@ -1,11 +1,18 @@
 // Lua: renew, end and change, as src/stores/protocol/hold.ts. Epochs are compared as text, to the last digit (S17).
 // An item is its fields with spaces between them; '-' stands for what was not given.
+import { SOON_MS } from './together.js';
 
-/** The lease nearly everybody holds, live and with this epoch: one read and the writes. Any other is left alone. */
+/** The id of an item is its first word. */
+export const HOLD_ITEM = String.raw`
+for i = 1, #ARGV do ids[i] = string.match(ARGV[i], '^%S+') end
+`;
+
+/** The lease nearly everybody holds, live and with this epoch: one read and the writes. Any other is left alone. When it will
+ *  be looked at stays as it is, which is too early now: a sweep that comes upon it looks again when it ends. */
 export const PLAIN_RENEW = String.raw`
   if logsRenewals then break end
   local id, asked, wantedTtl, callerWall, requestId = string.match(item, '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
-  local text = redis.call('HGET', ROWS, id)
+  local text = not isNamed[id] and textAt(i)
   if not text then break end
   local held, expiresAt, acquiredAt, renewals, ttlMs, arrivalText, lastRequest, tail =
     string.match(text, '^A (%d+) (%d+) (%d+) %d+ (%d+) %-?%d+ (%d+) (%d+) 0 (%S*)(\n.*)$')
@@ -13,28 +20,31 @@ export const PLAIN_RENEW = String.raw`
   if wantedTtl ~= '-' then ttlMs = wantedTtl end
   local wanted = now + ttlMs
   if tonumber(expiresAt) > wanted then wanted = tonumber(expiresAt) end
-  redis.call('ZADD', ENDS, wanted, id)
-  redis.call('HSET', ROWS, id, 'A ' .. held .. string.format(' %.0f ', wanted) .. acquiredAt .. ' ' .. nowText
-    .. string.format(' %.0f %.0f ', renewals + 1, callerWall - wall) .. ttlMs .. ' ' .. arrivalText .. ' 0 ' .. requestId .. tail)
+  put = put + 1
+  isNamed[id] = true
+  rows[2 * put - 1], rows[2 * put] = id, 'A ' .. held .. string.format(' %.0f ', wanted) .. acquiredAt .. ' ' .. nowText
+    .. string.format(' %.0f %.0f ', renewals + 1, callerWall - wall) .. ttlMs .. ' ' .. arrivalText .. ' 0 ' .. requestId .. tail
   if protocol then protocol.forget(id, string.match(tail, '\txn:([^\t]*)')) end
   answer = {'renewed', wanted, renewals + 1}
 `;
 
 export const PLAIN_END = String.raw`
   local id, asked = string.match(item, '^(%S+) (%S+)')
-  local text = redis.call('HGET', ROWS, id)
+  local text = not isNamed[id] and textAt(i)
   if not text then break end
   local held, expiresAt, acquiredAt, middle, tail, owner, name = string.match(text,
     '^A (%d+) (%d+) (%d+) (%d+ %d+ %-?%d+ %d+ %d+) 0 %S*(\n\n[^\t]*\t([^\t]*)\txn:([^\t]*)\t.*)$')
   if held ~= asked or tonumber(expiresAt) <= now then break end
-  redis.call('HSET', ROWS, id, 'r ' .. held .. ' ' .. expiresAt .. ' ' .. acquiredAt .. ' ' .. middle .. ' ' .. nowText
-    .. ' ' .. tail)
-  redis.call('ZREM', INDEX, 'n' .. name .. '\0' .. id)
-  redis.call('ZADD', ENDS, 4503599627370496 + now, id)
+  put = put + 1
+  isNamed[id] = true
+  rows[2 * put - 1], rows[2 * put] = id, 'r ' .. held .. ' ' .. expiresAt .. ' ' .. acquiredAt .. ' ' .. middle .. ' ' .. nowText
+    .. ' ' .. tail
+  names[put] = 'n' .. name .. '\0' .. id
+  due(4503599627370496 + now, id, expiresAt - now <= ${SOON_MS})
   if keep then
     seq = seq + 1
-    redis.call('XADD', LOG, seq, 'e', 'R ' .. nowText .. ' ' .. wallText .. ' ' .. held .. ' ar\n'
-      .. id .. '\n' .. owner .. '\n' .. name .. string.format('\n\n\nheldMs#%.0f', now - acquiredAt))
+    events[2 * put - 1], events[2 * put] = 'e', 'R ' .. nowText .. ' ' .. wallText .. ' ' .. held .. ' ar\n'
+      .. id .. '\n' .. owner .. '\n' .. name .. string.format('\n\n\nheldMs#%.0f', now - acquiredAt)
   end
   if protocol then protocol.forget(id, name) end
   if tickets > 0 then freed[#freed + 1] = {name = name, isTree = false, isShared = false} end

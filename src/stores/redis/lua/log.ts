@@ -1,20 +1,30 @@
-// Lua: reading and pruning the log, a stream whose ids are 1-0, 2-0, 3-0 …: without a hole, so that what the cap has cut off
-// shows (H1). A filtered read looks at a bounded stretch (S18) for rows in which a text occurs; the caller filters exactly.
+// Lua: reading and pruning the log, a stream. Events are numbered 1, 2, 3 …, without a hole, so that what the cap has cut off
+// shows (H1). An entry holds events that were written together, and its id is the number of the last of them: what is asked
+// for is in the first entry that is not below it. An entry goes as a whole; what of it was pruned before is `hidden`. A
+// filtered read looks at a bounded stretch (S18) for rows in which a text occurs; the caller filters exactly.
 
 import { REST } from './step.js';
+import { READ_ENDS } from './together.js';
 
-const OLDEST = String.raw`
-local prunedThrough = tonumber(pruned)
-local function keyIn(entry) return tonumber(string.match(entry[1], '^%d+')) end
-local function oldestEntry() return redis.call('XRANGE', LOG, '-', '+', 'COUNT', 1)[1] end
-local first = oldestEntry()
-if first and keyIn(first) - 1 > prunedThrough then prunedThrough = keyIn(first) - 1 end
+/** So many entries are read at once, of up to 64 events each. */
+const ENTRIES = 16;
+
+const LOG_ROWS = String.raw`
+local function lastOf(entry) return tonumber(string.match(entry[1], '^%d+')) end
+local function firstOf(entry) return lastOf(entry) - #entry[2] / 2 + 1 end
+local function textOf(entry, key) return entry[2][2 * (key - firstOf(entry)) + 2] end
+local function readFrom(key, count)
+  return redis.call('XRANGE', LOG, string.format('%.0f', key), '+', 'COUNT', count)
+end
+local oldest = readFrom(0, 1)[1]
+local goneThrough = oldest and math.max(hidden, firstOf(oldest) - 1) or seq
+local prunedThrough = math.max(tonumber(pruned), goneThrough)
 `;
 
-/** Answers: lost, or the entries, the key it came to, and whether there is more behind it. */
-export const EVENTS = String.raw`${REST}${OLDEST}
+/** Answers: lost, or the rows, the number it came to, and whether there is more behind it. */
+export const EVENTS = String.raw`${REST}${LOG_ROWS}
 local isBackward, askedLife, askedKey = ARGV[1] == 'b', ARGV[2], tonumber(ARGV[3])
-local wanted, page, needle = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
+local wanted, needle = tonumber(ARGV[4]), ARGV[5]
 reply[4] = prunedThrough
 if askedLife ~= '' and (askedLife ~= incarnation or not askedKey or askedKey > seq
   or (not isBackward and askedKey < prunedThrough)) then
@@ -22,73 +32,113 @@ if askedLife ~= '' and (askedLife ~= incarnation or not askedKey or askedKey > s
   return reply
 end
 local at = askedKey or (isBackward and seq + 1 or prunedThrough)
-local entries, looked, hasMore = {}, 0, true
-local function read(count)
-  if isBackward then
-    return redis.call('XREVRANGE', LOG, string.format('%.0f', math.max(0, at - 1)), '-', 'COUNT', count)
-  end
-  return redis.call('XRANGE', LOG, string.format('%.0f', at + 1), '+', 'COUNT', count)
+local rows, looked, isOver = {}, 0, false
+local function take(entry, key)
+  at = key
+  looked = looked + 1
+  local text = textOf(entry, key)
+  if needle == '' or string.find(text, needle, 1, true) then rows[#rows + 1] = {key, text} end
 end
-while hasMore and #entries < wanted and looked < 5000 do
-  local found = read(page)
+local function forward()
+  local found = readFrom(at + 1, ${ENTRIES})
   for _, entry in ipairs(found) do
-    if #entries == wanted then break end
-    at = keyIn(entry)
-    looked = looked + 1
-    if needle == '' or string.find(entry[2][2], needle, 1, true) then entries[#entries + 1] = {at, entry[2][2]} end
+    for key = math.max(firstOf(entry), at + 1), lastOf(entry) do
+      if #rows == wanted then return end
+      take(entry, key)
+    end
   end
-  hasMore = #found == page
+  isOver = #found < ${ENTRIES}
 end
-if #entries == wanted or hasMore then hasMore = #read(1) > 0 end
+local function backward()
+  local from = readFrom(math.max(0, at - 1), 1)[1]
+  local found = redis.call('XREVRANGE', LOG, from and from[1] or '+', '-', 'COUNT', ${ENTRIES})
+  for _, entry in ipairs(found) do
+    for key = math.min(lastOf(entry), at - 1), math.max(firstOf(entry), goneThrough + 1), -1 do
+      if #rows == wanted then return end
+      take(entry, key)
+    end
+  end
+  isOver = #found < ${ENTRIES}
+end
+while not isOver and #rows < wanted and looked < 5000 do
+  if isBackward then backward() else forward() end
+end
+local hasMore = at < seq
+if isBackward then hasMore = at > goneThrough + 1 end
 if looked == 0 and isBackward and not askedKey then at = 0 end
 reply[5] = 'rows'
 reply[6] = at
 reply[7] = hasMore and 1 or 0
-reply[8] = entries
+reply[8] = rows
 `;
 
-export const PRUNE = String.raw`${REST}${OLDEST}
+const PRUNE_LOG = String.raw`
 local olderThanMs, limit, lastKept = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[4])
 if ARGV[3] ~= '' and (ARGV[3] ~= incarnation or not lastKept or lastKept > seq) then lastKept = 0 end
-local events, hasMore, lastGone = 0, false, 0
-for _, entry in ipairs(redis.call('XRANGE', LOG, '-', '+', 'COUNT', limit + 1)) do
-  local key = keyIn(entry)
-  if tonumber(string.match(entry[2][2], '^%a (%d+)')) >= now - olderThanMs or (lastKept and key > lastKept) then break end
-  if events == limit then hasMore = true else events, lastGone = events + 1, key end
+local events, hasMore, lastGone = 0, false, goneThrough
+local function mayGo(entry, key)
+  return tonumber(string.match(textOf(entry, key), '^%a (%d+)')) < now - olderThanMs and not (lastKept and key > lastKept)
 end
+local function countGone()
+  repeat
+    local found = readFrom(lastGone + 1, ${ENTRIES})
+    for _, entry in ipairs(found) do
+      for key = math.max(firstOf(entry), lastGone + 1), lastOf(entry) do
+        if not mayGo(entry, key) then return end
+        hasMore = events == limit
+        if hasMore then return end
+        events, lastGone = events + 1, key
+      end
+    end
+  until #found < ${ENTRIES}
+end
+countGone()
 if events > 0 then
   redis.call('XTRIM', LOG, 'MINID', string.format('%.0f-0', lastGone + 1))
-  if lastGone > tonumber(pruned) then
-    pruned = string.format('%.0f', lastGone)
-    writeRest()
-  end
+  pruned = string.format('%.0f', math.max(tonumber(pruned), lastGone))
+  hidden = lastGone
+  writeRest()
 end
+`;
 
-local endedBefore = now - math.max(olderThanMs, 120000)
-local over, from, isCut = {}, 0, false
+/** Rows that ended long enough ago and keep nobody out; of what ended together some may go and others stay. */
+const PRUNE_ROWS = String.raw`
+local endedBefore = string.format('(%.0f', OVER + now - math.max(olderThanMs, 120000))
+local over, isGone, goneIds, goneEntries, left = {}, {}, {}, {}, {}
 repeat
-  local page = redis.call('ZRANGEBYSCORE', ENDS, OVER, string.format('(%.0f', OVER + endedBefore), 'LIMIT', from, 1000)
-  for _, row in ipairs(load(page, {})) do
+  for _, row in ipairs(load(nextEnds(OVER, endedBefore), {})) do
     if row.blockedUntil <= now and row.keepOutUntil <= now then over[#over + 1] = row end
   end
-  from = from + #page
-  isCut = #page == 1000
-until not isCut or #over > limit or from >= 10000
+until not hasMoreEnds or #over > limit or looked >= 10000
 table.sort(over, function(a, b) return a.arrival < b.arrival end)
-local ids = {}
 for i = 1, math.min(limit, #over) do
   local row = over[i]
-  ids[i] = row.id
+  isGone[row.id], goneIds[i] = true, row.id
   if row.was.kind ~= '' then
     redis.call('ZREM', INDEX, unpack(membersOf(row, row.was.kind)))
     trees = trees - treesIn(row)
   end
 end
-if #ids > 0 then
-  redis.call('HDEL', ROWS, unpack(ids))
-  redis.call('ZREM', ENDS, unpack(ids))
+for _, entry in ipairs(entries) do
+  local stay, isWhole = {}, true
+  for id in string.gmatch(entry, '%S+') do
+    if known[id] and not isGone[id] then stay[#stay + 1] = known[id] else isWhole = false end
+  end
+  if not isWhole then
+    goneEntries[#goneEntries + 1] = entry
+    for _, row in ipairs(stay) do
+      left[#left + 1] = OVER + row.endedAt
+      left[#left + 1] = row.id
+    end
+  end
 end
+callInParts('HDEL', ROWS, goneIds)
+callInParts('ZREM', ENDS, goneEntries)
+callInParts('ZADD', ENDS, left)
+`;
+
+export const PRUNE = String.raw`${REST}${LOG_ROWS}${READ_ENDS}${PRUNE_LOG}${PRUNE_ROWS}
 reply[4] = events
-reply[5] = #ids
+reply[5] = #goneIds
 reply[6] = (hasMore or #over > limit) and 1 or 0
 `;

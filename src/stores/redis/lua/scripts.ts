@@ -5,12 +5,13 @@ import { ACQUIRE, ACQUIRE_ITEM, PLAIN_ACQUIRE } from './acquire.js';
 import { DECIDE } from './decide.js';
 import { FAIL_TICKET } from './deadlock.js';
 import { REVOKE, SWEEP } from './govern.js';
-import { CHANGE, END, PLAIN_END, PLAIN_RENEW, RENEW } from './hold.js';
+import { CHANGE, END, HOLD_ITEM, PLAIN_END, PLAIN_RENEW, RENEW } from './hold.js';
 import { EVENTS, PRUNE } from './log.js';
 import { GET, GRAPH, LIST, SHOW } from './reads.js';
 import { ROWS } from './rows.js';
 import { ROW_TEXT } from './row-text.js';
 import { FINISH, LOOK, STEP } from './step.js';
+import { PUT_DOWN, READ_TOGETHER, writeTogether } from './together.js';
 import { TRANSITIONS, WAKE } from './transitions.js';
 import { GET_SETTINGS, OPEN, SET_SETTINGS, TIME, WATCH } from './upkeep.js';
 
@@ -25,24 +26,33 @@ export function script(name: string, flags: string, body: string): Script {
 }
 
 interface ListParts {
-  readonly first?: string;
-  /** Leaves by `break` when the item is not for it; else sets `answer`. */
-  readonly plain?: string;
   readonly act: string;
   readonly call: string;
+  readonly plain?: PlainItems;
+}
+/** Items that most are like, and that write together. */
+interface PlainItems {
+  /** Finds their ids. */
+  readonly first: string;
+  /** Leaves by `break` when the item is not for it; else sets `answer`. */
+  readonly act: string;
+  readonly names?: 'ZADD' | 'ZREM';
 }
 
 /** A list of items, and one turn more for the wake-ups. The protocol is put together by the first turn that needs it: the
  *  functions of it cost as much as the whole of a plain item. */
-function list(name: string, flags: string, { first = '', plain = 'break', act, call }: ListParts): Script {
-  const body = String.raw`${STEP}${first}
+function list(name: string, flags: string, { act, call, plain }: ListParts): Script {
+  const begin = plain ? `local ids = {}${plain.first}${READ_TOGETHER}${PUT_DOWN}` : '';
+  const body = String.raw`${STEP}
 local protocol
+${begin}
 for i = 1, #ARGV + 1 do
   local item, answer = ARGV[i], nil
   repeat
     if not item then break end
-${plain}
+${plain?.act ?? 'break'}
   until true
+${plain ? writeTogether(plain.names) : ''}
   if (item and not answer) or (not item and tickets > 0 and #freed > 0) then
     if not protocol then
 ${PROTOCOL}${act}
@@ -67,13 +77,16 @@ const WITH_ROWS = ROW_TEXT + ROWS;
 
 export const SCRIPTS = {
   acquire: list('acquire', '', {
-    first: ACQUIRE_ITEM,
-    plain: PLAIN_ACQUIRE,
+    plain: { first: ACQUIRE_ITEM, act: PLAIN_ACQUIRE, names: 'ZADD' },
     act: ACQUIRE,
     call: 'acquire',
   }),
-  renew: list('renew', ENDS_THINGS, { plain: PLAIN_RENEW, act: RENEW, call: 'renew' }),
-  end: list('end', ENDS_THINGS, { plain: PLAIN_END, act: END, call: 'endOne' }),
+  renew: list('renew', ENDS_THINGS, { plain: { first: HOLD_ITEM, act: PLAIN_RENEW }, act: RENEW, call: 'renew' }),
+  end: list('end', ENDS_THINGS, {
+    plain: { first: HOLD_ITEM, act: PLAIN_END, names: 'ZREM' },
+    act: END,
+    call: 'endOne',
+  }),
   change: list('change', '', { act: CHANGE, call: 'change' }),
   revoke: step('revoke', ENDS_THINGS, REVOKE),
   failTicket: step('failTicket', ENDS_THINGS, FAIL_TICKET),

@@ -1,15 +1,15 @@
 // Lua: how every script begins and ends. The clock, the counters and the incarnation of the namespace are read once, at the
 // first line, and written once, at the last; in between they are the script's own variables. All of it is one text:
 //
-//   needs epoch now arrival seq tickets trees checked watched mark keep logsRenewals version pruned identity incarnation …
+//   needs epoch now arrival seq tickets trees checked watched mark keep logsRenewals version pruned identity incarnation hidden …
 //
 // S13: now is TIME, never below the namespace's last. S2: which server process this is (`run_id`) and which promotion
 // (`master_replid`) is asked of the server itself, before anything else and at most every ten milliseconds as long as the server's memory
 // looks the same (the address of a function); another answer than
 // the namespace remembers begins a new incarnation (docs/decisions/0011). S17: numbers become text by %.0f only.
 
-/** The lowest version of this format that code must know to work with the data. */
-const FORMAT = '1';
+/** The lowest version of this format that code must know to work with the data. 2: ends and log entries of several (together.ts). */
+const FORMAT = '2';
 
 /** Names for the keys, the same in every script: a key that a script touches is always declared (a slot may be moving). */
 const KEY_NAMES = String.raw`
@@ -41,8 +41,11 @@ export const REST = String.raw`
 local mark, keepText, logsText, version, pruned, identity, incarnation, future =
   string.match(rest, '^(%S+) (%d) (%d) (%d+) (%d+) (%S+) (%S+)(.*)$')
 if not mark then return {'foreign', META} end
+local hiddenText, later = string.match(future, '^ (%d+)(.*)$')
+local hidden = tonumber(hiddenText or 0)
 local function writeRest()
-  rest = table.concat({mark, keepText, logsText, version, pruned, identity, incarnation}, ' ') .. future
+  rest = table.concat({mark, keepText, logsText, version, pruned, identity, incarnation}, ' ')
+    .. string.format(' %.0f', hidden) .. (later or future)
   reply[3] = rest
   steady = nil
 end
@@ -119,7 +122,9 @@ export const FINISH = String.raw`
 if #woken > 0 or tonumber(watched) > now then
   redis.pcall('PUBLISH', string.sub(META, 1, -5) .. 'hints', table.concat(woken, ' '))
 end
-if math.floor(seq / 128) > math.floor(firstSeq / 128) then redis.call('XTRIM', LOG, 'MAXLEN', '~', '1000000') end
+if seq > 1000000 and math.floor(seq / 128) > math.floor(firstSeq / 128) then
+  redis.call('XTRIM', LOG, 'MINID', '~', string.format('%.0f', seq - 999999))
+end
 if not steady or tickets ~= firstTickets or trees ~= firstTrees then
   steady = string.format('%.0f %.0f %.0f %.0f ', tickets, trees, checked, watched) .. rest
 end

@@ -1,0 +1,78 @@
+// Lua: what the plain items of one call write. A command costs more than what it writes, so items put down what they have to
+// write and one command a key writes it for all of them: before anybody has to look at it (an item that is not plain, the end
+// of the call) and after every TOGETHER items. An item that names what an earlier one of this call named is not plain.
+//
+//   rows    HSET id text …         names   ZADD 0 member … or ZREM member …
+//   log     one entry for all: its id is the number of its last event (log.ts)
+//   ends    when to look at whom: ids that are due together are one member, with spaces between them (govern.ts)
+
+/** As many as are worth it: what is written together is read together. */
+const TOGETHER = 64;
+
+/** A member of several cannot be taken back for one of them. It stays until it is due, so only where that is soon. */
+export const SOON_MS = 600_000;
+
+/** Rows of the ids, read at once; an item that comes after one that was not plain looks for itself. */
+export const READ_TOGETHER = String.raw`
+local texts = ids[1] and redis.call('HMGET', ROWS, unpack(ids))
+local function textAt(i)
+  if protocol then return redis.call('HGET', ROWS, ids[i]) end
+  return texts[i]
+end
+`;
+
+export const PUT_DOWN = String.raw`
+local isNamed, put = {}, 0
+local rows, names, ends, groups, events = {}, {}, {}, {}, {}
+local function due(at, id, isSoon)
+  if not isSoon then
+    ends[#ends + 1] = at
+    ends[#ends + 1] = id
+  elseif groups[at] then
+    groups[at][#groups[at] + 1] = id
+  else
+    groups[at] = {id}
+  end
+end
+`;
+
+/** `nameCommand` says what becomes of the names: ZADD or ZREM, or nothing where they stay. */
+export function writeTogether(nameCommand?: 'ZADD' | 'ZREM'): string {
+  const writeNames = nameCommand ? `redis.call('${nameCommand}', INDEX, unpack(names))` : '';
+  return String.raw`
+  if put > 0 and (not answer or put == ${TOGETHER}) then
+    redis.call('HSET', ROWS, unpack(rows))
+    ${writeNames}
+    for at, together in pairs(groups) do
+      ends[#ends + 1] = at
+      ends[#ends + 1] = table.concat(together, ' ')
+    end
+    if ends[1] then redis.call('ZADD', ENDS, unpack(ends)) end
+    if events[1] then redis.call('XADD', LOG, seq, unpack(events)) end
+    rows, names, ends, groups, events, put = {}, {}, {}, {}, {}, 0
+  end
+`;
+}
+
+/** Members of `ends` in a range, a page at a time: takes them into `entries`, and answers the ids in them that are new. */
+export const READ_ENDS = String.raw`
+local entries, isListed, looked, hasMoreEnds = {}, {}, 0, true
+local function nextEnds(from, to)
+  local page, ids = redis.call('ZRANGEBYSCORE', ENDS, from, to, 'LIMIT', #entries, 16), {}
+  for _, entry in ipairs(page) do
+    entries[#entries + 1] = entry
+    for id in string.gmatch(entry, '%S+') do
+      if not isListed[id] then
+        isListed[id] = true
+        ids[#ids + 1] = id
+      end
+    end
+  end
+  looked, hasMoreEnds = looked + #ids, #page == 16
+  return ids
+end
+-- A command takes a few thousand arguments from a script, not more.
+local function callInParts(command, key, args)
+  for from = 1, #args, 1000 do redis.call(command, key, unpack(args, from, math.min(from + 999, #args))) end
+end
+`;
