@@ -11,7 +11,7 @@ import { copyPart, isPlain } from '../../domain/part.js';
 import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest } from '../../domain/requests.js';
 import type { AcquireResult, Answers, ChangeResult, EndResult, Failed, NotHeld, RenewResult } from '../store.js';
 import type { Answered } from './namespace.js';
-import { decodeCycle, decodeRow, encodeAsked, statusOf } from './row-text.js';
+import { decodeCycle, decodeRow, encodeAsked, encodeTerms, statusOf } from './row-text.js';
 
 /** The clocks of the reply that an answer came in. */
 export interface Moment {
@@ -46,7 +46,8 @@ export async function askItems<Q extends object, R>(
   encode: (request: Q) => Item<R>,
 ): Promise<Answers<R>> {
   const items = prepare(requests, encode);
-  const sent = items.flatMap((item) => ('text' in item ? [item.text] : []));
+  const sent: string[] = [];
+  for (const item of items) if ('text' in item) sent.push(item.text);
   const { reply, moment, rest } = await run(sent);
   let at = 0;
   const results = items.map((item) => ('text' in item ? item.read(rest[at++] as Answer, moment) : item));
@@ -55,21 +56,20 @@ export async function askItems<Q extends object, R>(
 
 export function acquireItem(request: AcquireRequest): Item<AcquireResult> {
   const metadata = checkAcquire(request);
-  const asked = encodeAsked(request, contentOf(request, metadata), metadata);
+  const terms = encodeTerms(request);
+  const asked = encodeAsked(request, contentOf(request, metadata), metadata, terms);
   const callerWall = Math.round(request.callerWall);
   const granted = grantOf(request, metadata, callerWall);
   return {
-    text: `${request.bornAt} ${request.ttlMs} ${callerWall} ${flagsOf(request)}\n${asked}`,
+    text: `${request.bornAt} ${request.ttlMs} ${callerWall} ${flagsOf(request, terms)}\n${asked}`,
     read: (answer, moment) =>
       typeof answer === 'string' ? granted(Number(answer), moment) : acquireResult(answer, moment),
   };
 }
 
-/** x marks what the short way in the script takes: one exclusive node, wanted for itself alone. */
-function flagsOf({ parts, join, reclaim, holding, upgrades, ...terms }: AcquireRequest): string {
-  const isUsual = terms.priority === 0 && terms.maxRenewals === -1 && terms.maxHoldMs === undefined;
-  const isBare = isUsual && terms.minHoldMs === 0 && terms.lockDelayMs === 0 && !terms.remote;
-  const isShort = isBare && isPlain(parts) && !reclaim && holding.length === 0 && upgrades === undefined;
+/** x marks what the short way in the script takes: one exclusive node, wanted for itself alone, on the usual terms. */
+function flagsOf({ parts, join, reclaim, upgrades }: AcquireRequest, terms: string): string {
+  const isShort = terms === '' && !reclaim && isPlain(parts);
   return `${isShort ? 'x' : 'g'}${join ? 'j' : ''}${reclaim ? 'r' : ''}${upgrades ? `u${upgrades.epoch}` : ''}`;
 }
 

@@ -45,13 +45,19 @@ function decodePart(text: string): Part {
   return colon > 2 ? { ...part, limit: Number(text.slice(2, colon)) } : part;
 }
 
-/** The third line of a row. Empty terms are the usual ones. */
-export function encodeAsked(request: AcquireRequest, content: number, metadata: string | undefined): string {
-  const parts = encodeParts(request.parts);
-  return `${request.id}\t${request.owner}\t${parts}\t${content}\t${encodeTerms(request)}\t${request.operationId ?? ''}\t${metadata ?? ''}`;
+/** The third line of a row. */
+export function encodeAsked(
+  request: AcquireRequest,
+  content: number,
+  metadata = '',
+  terms = encodeTerms(request),
+): string {
+  const { id, owner, parts, operationId = '' } = request;
+  return `${id}\t${owner}\t${encodeParts(parts)}\t${content}\t${terms}\t${operationId}\t${metadata}`;
 }
 
-function encodeTerms(request: AcquireRequest): string {
+/** Empty where all of them are the usual ones. */
+export function encodeTerms(request: AcquireRequest): string {
   const { priority, maxRenewals, maxHoldMs, minHoldMs, lockDelayMs, remote, upgrades, holding } = request;
   const isUsual =
     priority === 0 &&
