@@ -152,6 +152,33 @@ describe.skipIf(isSkipped('redis'))('what the items of a call write together', (
     expect(await members()).toEqual([]);
   });
 
+  test('S3, S18: where nobody sweeps nothing piles up but what lapsed, and a sweep finds that later', async () => {
+    const [lapsed] = await acquire(1, { ttlMs: 1_000 });
+    const [held] = await acquire(1, { ttlMs: HOUR_MS });
+    for (let round = 0; round < 5; round += 1) {
+      await end((await acquire(100, { ttlMs: 5_000 })).reverse());
+      server.clock.step(200_000);
+      expect(await store.prune({ olderThanMs: 0, limit: 1_000 })).toMatchObject({ ids: 100, more: false });
+      expect((await members()).sort()).toEqual([lapsed?.id, held?.id].sort());
+    }
+    const swept = await store.sweep({ limit: 10 });
+    expect(swept).toMatchObject({ leases: 1, more: false, nextAt: held?.expiresAt });
+    expect(swept.overrunMaxMs).toBeGreaterThan(999_000);
+    expect((await pages(10, true))[0]).toMatchObject({ type: 'lease.expired', leaseId: lapsed?.id });
+  });
+
+  test('S3: a sweep begins with what expired first, also where much that expired later was renewed before', async () => {
+    const [first] = await acquire(1, { ttlMs: 30_000 });
+    for (let round = 0; round < 17; round += 1) await renew(await acquire(64, { ttlMs: 5_000 }), 60_000);
+    server.clock.step(70_000);
+    const swept = await store.sweep({ limit: 1_000 });
+    expect(swept).toMatchObject({ leases: 1_000, more: true });
+    expect(swept.overrunMaxMs).toBeGreaterThan(39_000);
+    const expired = (await pages(1_000, false)).filter(({ type }) => type === 'lease.expired');
+    expect(expired[0]?.leaseId).toBe(first?.id);
+    expect(await store.sweep({ limit: 1_000 })).toMatchObject({ leases: 89, more: false });
+  });
+
   test('S18: a long lease that is released early leaves nothing behind that waits for its end', async () => {
     await end(await acquire(100, { ttlMs: HOUR_MS }));
     expect((await store.sweep({ limit: 1_000 })).nextAt).toBeUndefined();

@@ -1,6 +1,6 @@
 // Lua: revoke and sweep, as src/stores/protocol/govern.ts: what is done to leases and tickets from outside. Each is bounded
 // (S18) and says when there is more to do.
-import { READ_ENDS } from './together.js';
+import { LOOKED, READ_ENDS } from './together.js';
 
 export const REVOKE = String.raw`
 local kind, target, upTo, keepOutMs, reason, actor = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6]
@@ -125,25 +125,19 @@ local function lookAgain(row)
   again[#again + 1] = row.expiresAt
   again[#again + 1] = row.id
 end
-local function activeOf(ids)
-  local active, texts = {}, #ids > 0 and redis.call('HMGET', ROWS, unpack(ids)) or {}
-  for i, text in ipairs(texts) do
-    if text and string.find(text, '^[aA]') then active[#active + 1] = ids[i] end
-  end
-  return load(active, {})
-end
-local lapsed = 0
+-- A renewed lease stands at the end it had before, so those read after it may have ended before it.
+local passed, lapsed, latest = endsBetween('-inf', now), 0, 0
 repeat
-  for _, row in ipairs(activeOf(nextEnds('-inf', now))) do
+  for _, row in ipairs(activeOf(passed.next())) do
     if isLive(row) then
       lookAgain(row)
     else
-      lapsed = lapsed + 1
+      lapsed, latest = lapsed + 1, math.max(latest, row.expiresAt)
       due[#due + 1] = row
     end
   end
-until not hasMoreEnds or lapsed >= most or looked >= 2000
-callInParts('ZREM', ENDS, entries)
+until passed.isOver or (lapsed >= most and passed.lastAt >= latest) or passed.looked >= ${LOOKED}
+callInParts('ZREM', ENDS, passed.entries)
 table.sort(due, function(a, b)
   return a.expiresAt < b.expiresAt or (a.expiresAt == b.expiresAt and a.arrival < b.arrival)
 end)

@@ -4,9 +4,9 @@
 // filtered read looks at a bounded stretch (S18) for rows in which a text occurs; the caller filters exactly.
 
 import { REST } from './step.js';
-import { READ_ENDS } from './together.js';
+import { LOOKED, READ_ENDS } from './together.js';
 
-/** So many entries are read at once, of up to 64 events each. */
+/** As many entries are read at once, of up to 64 events each. */
 const ENTRIES = 16;
 
 const LOG_ROWS = String.raw`
@@ -25,6 +25,7 @@ local prunedThrough = math.max(tonumber(pruned), goneThrough)
 export const EVENTS = String.raw`${REST}${LOG_ROWS}
 local isBackward, askedLife, askedKey = ARGV[1] == 'b', ARGV[2], tonumber(ARGV[3])
 local wanted, needle = tonumber(ARGV[4]), ARGV[5]
+local page = math.min(wanted, ${ENTRIES})
 reply[4] = prunedThrough
 if askedLife ~= '' and (askedLife ~= incarnation or not askedKey or askedKey > seq
   or (not isBackward and askedKey < prunedThrough)) then
@@ -40,25 +41,25 @@ local function take(entry, key)
   if needle == '' or string.find(text, needle, 1, true) then rows[#rows + 1] = {key, text} end
 end
 local function forward()
-  local found = readFrom(at + 1, ${ENTRIES})
+  local found = readFrom(at + 1, page)
   for _, entry in ipairs(found) do
     for key = math.max(firstOf(entry), at + 1), lastOf(entry) do
       if #rows == wanted then return end
       take(entry, key)
     end
   end
-  isOver = #found < ${ENTRIES}
+  isOver = #found < page
 end
 local function backward()
   local from = readFrom(math.max(0, at - 1), 1)[1]
-  local found = redis.call('XREVRANGE', LOG, from and from[1] or '+', '-', 'COUNT', ${ENTRIES})
+  local found = redis.call('XREVRANGE', LOG, from and from[1] or '+', '-', 'COUNT', page + 1)
   for _, entry in ipairs(found) do
     for key = math.min(lastOf(entry), at - 1), math.max(firstOf(entry), goneThrough + 1), -1 do
       if #rows == wanted then return end
       take(entry, key)
     end
   end
-  isOver = #found < ${ENTRIES}
+  isOver = #found <= page
 end
 while not isOver and #rows < wanted and looked < 5000 do
   if isBackward then backward() else forward() end
@@ -103,13 +104,13 @@ end
 
 /** Rows that ended long enough ago and keep nobody out; of what ended together some may go and others stay. */
 const PRUNE_ROWS = String.raw`
-local endedBefore = string.format('(%.0f', OVER + now - math.max(olderThanMs, 120000))
+local ended = endsBetween(OVER, string.format('(%.0f', OVER + now - math.max(olderThanMs, 120000)))
 local over, isGone, goneIds, goneEntries, left = {}, {}, {}, {}, {}
 repeat
-  for _, row in ipairs(load(nextEnds(OVER, endedBefore), {})) do
+  for _, row in ipairs(load(ended.next(), {})) do
     if row.blockedUntil <= now and row.keepOutUntil <= now then over[#over + 1] = row end
   end
-until not hasMoreEnds or #over > limit or looked >= 10000
+until ended.isOver or #over > limit or ended.looked >= 10000
 table.sort(over, function(a, b) return a.arrival < b.arrival end)
 for i = 1, math.min(limit, #over) do
   local row = over[i]
@@ -119,7 +120,7 @@ for i = 1, math.min(limit, #over) do
     trees = trees - treesIn(row)
   end
 end
-for _, entry in ipairs(entries) do
+for _, entry in ipairs(ended.entries) do
   local stay, isWhole = {}, true
   for id in string.gmatch(entry, '%S+') do
     if known[id] and not isGone[id] then stay[#stay + 1] = known[id] else isWhole = false end
@@ -137,8 +138,21 @@ callInParts('ZREM', ENDS, goneEntries)
 callInParts('ZADD', ENDS, left)
 `;
 
-export const PRUNE = String.raw`${REST}${LOG_ROWS}${READ_ENDS}${PRUNE_LOG}${PRUNE_ROWS}
+/** Where nobody sweeps, moments at which there is nobody left to look at go here. What has lapsed is put where a sweep begins. */
+const PRUNE_MOMENTS = String.raw`
+local passed, again = endsBetween('(1', now), {}
+repeat
+  for _, row in ipairs(activeOf(passed.next())) do
+    again[#again + 1] = isLive(row) and row.expiresAt or 1
+    again[#again + 1] = row.id
+  end
+until passed.isOver or passed.looked >= ${LOOKED}
+callInParts('ZREM', ENDS, passed.entries)
+callInParts('ZADD', ENDS, again)
+`;
+
+export const PRUNE = String.raw`${REST}${LOG_ROWS}${READ_ENDS}${PRUNE_LOG}${PRUNE_ROWS}${PRUNE_MOMENTS}
 reply[4] = events
 reply[5] = #goneIds
-reply[6] = (hasMore or #over > limit) and 1 or 0
+reply[6] = (hasMore or #over > limit or not passed.isOver) and 1 or 0
 `;

@@ -54,22 +54,37 @@ export function writeTogether(nameCommand?: 'ZADD' | 'ZREM'): string {
 `;
 }
 
-/** Members of `ends` in a range, a page at a time: takes them into `entries`, and answers the ids in them that are new. */
+/** About so many ids are looked at in a step (S18): a page more at most. */
+export const LOOKED = 2_000;
+
+/** Members of `ends` in a range, sixteen at a time; each id in them once. */
 export const READ_ENDS = String.raw`
-local entries, isListed, looked, hasMoreEnds = {}, {}, 0, true
-local function nextEnds(from, to)
-  local page, ids = redis.call('ZRANGEBYSCORE', ENDS, from, to, 'LIMIT', #entries, 16), {}
-  for _, entry in ipairs(page) do
-    entries[#entries + 1] = entry
-    for id in string.gmatch(entry, '%S+') do
-      if not isListed[id] then
-        isListed[id] = true
-        ids[#ids + 1] = id
+local function endsBetween(from, to)
+  local range, isListed = {entries = {}, looked = 0, lastAt = 0, isOver = false}, {}
+  function range.next()
+    local page = redis.call('ZRANGEBYSCORE', ENDS, from, to, 'WITHSCORES', 'LIMIT', #range.entries, 16)
+    local ids = {}
+    for i = 1, #page, 2 do
+      range.entries[#range.entries + 1] = page[i]
+      for id in string.gmatch(page[i], '%S+') do
+        if not isListed[id] then
+          isListed[id] = true
+          ids[#ids + 1] = id
+        end
       end
     end
+    range.looked, range.isOver = range.looked + #ids, #page < 32
+    range.lastAt = tonumber(page[#page] or range.lastAt)
+    return ids
   end
-  looked, hasMoreEnds = looked + #ids, #page == 16
-  return ids
+  return range
+end
+local function activeOf(ids)
+  local rows, texts = {}, #ids > 0 and redis.call('HMGET', ROWS, unpack(ids)) or {}
+  for i, text in ipairs(texts) do
+    if text and string.find(text, '^[aA]') then rows[#rows + 1] = known[ids[i]] or remember(glance(text)) end
+  end
+  return rows
 end
 -- A command takes a few thousand arguments from a script, not more.
 local function callInParts(command, key, args)
