@@ -1,47 +1,6 @@
 // Lua: acquire, as src/stores/protocol/acquire.ts and reclaim.ts. An item is "bornAt ttlMs callerWall flags" and, on the
 // next line, what its row will end with (row-text.ts). Flags: x for a plain request, j joins, r reclaims, uN upgrades at epoch N.
-//
-// Nearly every request is plain and finds its name free: that case is decided first, writes together with its neighbours
-// (together.ts), and the rest of the protocol is not even put together unless an item needs it.
-
-import { SOON_MS } from './together.js';
-
-/** What an item looks like. */
-export const ACQUIRE_ITEM = String.raw`
-local PLAIN = '^(%S+) (%S+) (%S+) x%S*\n(([^\t]+)\t([^\t]+)\txn:([^\t]+)\t.*)$'
-local ITEM = '^(%S+) (%S+) (%S+) (%S+)\n(([^\t]+)\t([^\t]+)\t([^\t]+)\t(%d+)\t([^\t]*)\t(.*))$'
-local lastTtl, expiresAt, lastCaller, skew
-for i = 1, #ARGV do ids[i] = string.match(ARGV[i], '\n([^\t]+)') end
-`;
-
-/** An item that is plain, free and new is answered; any other is left to the protocol, with nothing done. */
-export const PLAIN_ACQUIRE = String.raw`
-  local bornAt, ttlMs, callerWall, tail, id, owner, name = string.match(item, PLAIN)
-  if not bornAt or epoch >= 9007199254740991 then break end
-  local age = now - bornAt
-  if age > 60000 or age < -60000 then break end
-  if trees > 0 and string.find(name, '/', 1, true) then break end
-  if isNamed[id] or isNamed[name] or textAt(i) then break end
-  local spot = name .. '\0'
-  if redis.call('ZRANGEBYLEX', INDEX, '[n' .. spot, '(n' .. name .. '\1')[1] then break end
-  if tickets > 0 and redis.call('ZRANGEBYLEX', INDEX, '[w' .. spot, '(w' .. name .. '\1', 'LIMIT', 0, 1)[1] then break end
-  if ttlMs ~= lastTtl then lastTtl, expiresAt = ttlMs, string.format('%.0f', now + ttlMs) end
-  if callerWall ~= lastCaller then lastCaller, skew = callerWall, string.format(' 0 %.0f ', callerWall - wall) end
-  epoch, arrival, put = epoch + 1, arrival + 1, put + 1
-  local drawn, last = string.format('%.0f', epoch), 2 * put
-  isNamed[id], isNamed[name] = true, true
-  rows[last - 1], rows[last] = id, 'A ' .. drawn .. ' ' .. expiresAt .. ' ' .. nowText .. ' ' .. nowText .. skew .. ttlMs
-    .. string.format(' %.0f 0 \n\n', arrival) .. tail
-  names[last - 1], names[last] = '0', 'n' .. spot .. id
-  due(expiresAt, id, tonumber(ttlMs) <= ${SOON_MS})
-  if keep then
-    seq = seq + 1
-    events[last - 1], events[last] = 'e', 'A ' .. nowText .. ' ' .. wallText .. ' ' .. drawn .. ' -a\n'
-      .. id .. '\n' .. owner .. '\n' .. name .. '\n\n\nttlMs#' .. ttlMs .. '\texpiresAt#' .. expiresAt .. '\twaitedMs#0'
-  end
-  if protocol then protocol.forget(id, name) end
-  answer = drawn
-`;
+// What nearly every request comes to is in acquire-plain.ts.
 
 export const ACQUIRE = String.raw`
 local function heldRows(holding, upgraded)

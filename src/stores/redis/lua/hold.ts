@@ -1,28 +1,32 @@
 // Lua: renew, end and change, as src/stores/protocol/hold.ts. Epochs are compared as text, to the last digit (S17).
 // An item is its fields with spaces between them; '-' stands for what was not given.
-import { SOON_MS } from './together.js';
+import { PLAIN_LEASE, SOON_MS } from './together.js';
 
 /** The id of an item is its first word. */
-export const HOLD_ITEM = String.raw`
+export const HOLD_ITEM = String.raw`${PLAIN_LEASE}
 for i = 1, #ARGV do ids[i] = string.match(ARGV[i], '^%S+') end
+local function plainAt(i)
+  local text = textAt(i)
+  return text and isPlainLease(text) and text
+end
 `;
 
-/** The lease nearly everybody holds, live and with this epoch: one read and the writes. Any other is left alone. When it will
- *  be looked at stays as it is, which is too early now: a sweep that comes upon it looks again when it ends. */
+/** A plain lease, live and with this epoch: one read and the writes. Any other is left alone. When it will be
+ *  looked at stays as it is, which is too early now: a sweep that comes upon it looks again when it ends. */
 export const PLAIN_RENEW = String.raw`
   if logsRenewals then break end
   local id, asked, wantedTtl, callerWall, requestId = string.match(item, '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
-  local text = not isNamed[id] and textAt(i)
+  local text = not isNamed[id] and plainAt(i)
   if not text then break end
-  local held, expiresAt, acquiredAt, renewals, ttlMs, arrivalText, lastRequest, tail =
-    string.match(text, '^A (%d+) (%d+) (%d+) %d+ (%d+) %-?%d+ (%d+) (%d+) 0 (%S*)(\n.*)$')
+  local letter, held, expiresAt, acquiredAt, renewals, ttlMs, arrivalText, lastRequest, tail =
+    string.match(text, '^(%a) (%d+) (%d+) (%d+) %d+ (%d+) %-?%d+ (%d+) (%d+) 0 (%S*)(\n.*)$')
   if held ~= asked or tonumber(expiresAt) <= now or lastRequest == requestId then break end
   if wantedTtl ~= '-' then ttlMs = wantedTtl end
   local wanted = now + ttlMs
   if tonumber(expiresAt) > wanted then wanted = tonumber(expiresAt) end
   put = put + 1
   isNamed[id] = true
-  rows[2 * put - 1], rows[2 * put] = id, 'A ' .. held .. string.format(' %.0f ', wanted) .. acquiredAt .. ' ' .. nowText
+  rows[2 * put - 1], rows[2 * put] = id, letter .. ' ' .. held .. string.format(' %.0f ', wanted) .. acquiredAt .. ' ' .. nowText
     .. string.format(' %.0f %.0f ', renewals + 1, callerWall - wall) .. ttlMs .. ' ' .. arrivalText .. ' 0 ' .. requestId .. tail
   if protocol then protocol.forget(id, string.match(tail, '\txn:([^\t]*)')) end
   answer = {'renewed', wanted, renewals + 1}
@@ -30,10 +34,10 @@ export const PLAIN_RENEW = String.raw`
 
 export const PLAIN_END = String.raw`
   local id, asked = string.match(item, '^(%S+) (%S+)')
-  local text = not isNamed[id] and textAt(i)
+  local text = not isNamed[id] and plainAt(i)
   if not text then break end
   local held, expiresAt, acquiredAt, middle, tail, owner, name = string.match(text,
-    '^A (%d+) (%d+) (%d+) (%d+ %d+ %-?%d+ %d+ %d+) 0 %S*(\n\n[^\t]*\t([^\t]*)\txn:([^\t]*)\t.*)$')
+    '^%a (%d+) (%d+) (%d+) (%d+ %d+ %-?%d+ %d+ %d+) 0 %S*(\n[^\n]*\n[^\t]*\t([^\t]*)\txn:([^\t]*)\t.*)$')
   if held ~= asked or tonumber(expiresAt) <= now then break end
   put = put + 1
   isNamed[id] = true
@@ -49,6 +53,26 @@ export const PLAIN_END = String.raw`
   if protocol then protocol.forget(id, name) end
   if tickets > 0 then freed[#freed + 1] = {name = name, isTree = false, isShared = false} end
   answer = 'released'
+`;
+
+/** Q3, where only plain leases went: the first in line of each name, if it wants that name alone, and nobody behind it. */
+export const WAKE_FIRST = String.raw`
+local FIRST = '^p %d+ (%d+) [^\n]*\n[^\n]*\n([^\t]*)\t[^\t]*\txn:[^\t\31]*\t'
+local function wakeFirst()
+  local found = {}
+  for _, part in ipairs(freed) do
+    local name = part.name
+    if trees > 0 and string.find(name, '/', 1, true) then return end
+    local first = redis.call('ZRANGEBYLEX', INDEX, '[w' .. name .. '\0', '(w' .. name .. '\1', 'LIMIT', 0, 1)[1]
+    if first then
+      local diesAt, id = string.match(redis.call('HGET', ROWS, string.sub(first, #name + 33)) or '', FIRST)
+      if not id or tonumber(diesAt) <= now then return end
+      found[#found + 1] = id
+    end
+  end
+  woken, freed = found, {}
+end
+if tickets > 0 and not protocol then wakeFirst() end
 `;
 
 /** What a late or foreign message finds; writes the expiry down when it is the holder's own that came upon it (S3). */

@@ -1,11 +1,12 @@
 // The scripts of the store, one a method, put together from the chunks beside this file. Each is sent by its SHA-1.
 import { createHash } from 'node:crypto';
 import type { Script } from '../link.js';
-import { ACQUIRE, ACQUIRE_ITEM, PLAIN_ACQUIRE } from './acquire.js';
+import { ACQUIRE } from './acquire.js';
+import { ACQUIRE_ITEM, PLAIN_ACQUIRE } from './acquire-plain.js';
 import { DECIDE } from './decide.js';
 import { FAIL_TICKET } from './deadlock.js';
 import { REVOKE, SWEEP } from './govern.js';
-import { CHANGE, END, HOLD_ITEM, PLAIN_END, PLAIN_RENEW, RENEW } from './hold.js';
+import { CHANGE, END, HOLD_ITEM, PLAIN_END, PLAIN_RENEW, RENEW, WAKE_FIRST } from './hold.js';
 import { EVENTS, PRUNE } from './log.js';
 import { GET, GRAPH, LIST, SHOW } from './reads.js';
 import { ROWS } from './rows.js';
@@ -37,12 +38,14 @@ interface PlainItems {
   /** Leaves by `break` when the item is not for it; else sets `answer`. */
   readonly act: string;
   readonly names?: 'ZADD' | 'ZREM';
+  /** The wake-ups, where every item was plain. */
+  readonly wake?: string;
 }
 
 /** A list of items, and one turn more for the wake-ups. The protocol is put together by the first turn that needs it: the
  *  functions of it cost as much as the whole of a plain item. */
 function list(name: string, flags: string, { act, call, plain }: ListParts): Script {
-  const begin = plain ? `local ids = {}${plain.first}${READ_TOGETHER}${PUT_DOWN}` : '';
+  const begin = plain ? `${READ_TOGETHER}${PUT_DOWN}${plain.first}` : '';
   const body = String.raw`${STEP}
 local protocol
 ${begin}
@@ -53,6 +56,7 @@ for i = 1, #ARGV + 1 do
 ${plain?.act ?? 'break'}
   until true
 ${plain ? writeTogether(plain.names) : ''}
+${plain?.wake ? `if not item then ${plain.wake} end` : ''}
   if (item and not answer) or (not item and tickets > 0 and #freed > 0) then
     if not protocol then
 ${PROTOCOL}${act}
@@ -83,7 +87,7 @@ export const SCRIPTS = {
   }),
   renew: list('renew', ENDS_THINGS, { plain: { first: HOLD_ITEM, act: PLAIN_RENEW }, act: RENEW, call: 'renew' }),
   end: list('end', ENDS_THINGS, {
-    plain: { first: HOLD_ITEM, act: PLAIN_END, names: 'ZREM' },
+    plain: { first: HOLD_ITEM, act: PLAIN_END, names: 'ZREM', wake: WAKE_FIRST },
     act: END,
     call: 'endOne',
   }),

@@ -14,11 +14,18 @@ export const SOON_MS = 600_000;
 
 /** Rows of the ids, read at once; an item that comes after one that was not plain looks for itself. */
 export const READ_TOGETHER = String.raw`
-local texts = ids[1] and redis.call('HMGET', ROWS, unpack(ids))
+local ids, texts = {}, nil
 local function textAt(i)
   if protocol then return redis.call('HGET', ROWS, ids[i]) end
+  if not texts then texts = redis.call('HMGET', ROWS, unpack(ids)) end
   return texts[i]
 end
+`;
+
+/** The lease nearly everybody holds: an A, or one that waited and has nothing else about it. */
+export const PLAIN_LEASE = String.raw`
+local WAITED = '^a [^\n]*\n%d+ %d+ %d+ 0 0 0 0\t\t\n[^\t]*\t[^\t]*\txn:[^\t\31]*\t%d+\t\t'
+local function isPlainLease(text) return string.byte(text) == 65 or string.find(text, WAITED) ~= nil end
 `;
 
 export const PUT_DOWN = String.raw`

@@ -1,0 +1,156 @@
+// A long line for one name. The usual steps of it (join, release, claim of the first) take a short way through the scripts
+// (src/stores/redis/lua/acquire-plain.ts); whatever is unusual about the line takes the long one. Both must say the same.
+import { createClient } from 'redis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Lease } from '../../src/domain/lease.js';
+import type { AcquireRequest } from '../../src/domain/requests.js';
+import { openRedis } from '../../src/stores/redis/index.js';
+import { channelOf, keysOf } from '../../src/stores/redis/keys.js';
+import type { AcquireResult, Store } from '../../src/stores/store.js';
+import { systemClock } from '../../src/system-clock.js';
+import { ask, grant } from '../support/ask.js';
+import { startRedis, type RedisServer } from '../support/servers/redis-server.js';
+import { isSkipped } from '../support/servers/server-process.js';
+
+type Admin = ReturnType<typeof createClient>;
+
+const clock = systemClock();
+const [META = '', , INDEX = '', , QUEUE = '', DYING = ''] = keysOf('default');
+const TICKET_LIFE_MS = 10_000;
+let server: RedisServer;
+let admin: Admin;
+let store: Store;
+const endings: (() => void)[] = [];
+
+/** Give or take half a second. */
+const about = (ms: number): unknown => expect.closeTo(ms, -3);
+
+async function send(request: AcquireRequest): Promise<AcquireResult> {
+  const [result] = (await store.acquire([request])).results;
+  if (!result || result.outcome === 'failed') throw new Error('no answer');
+  return result;
+}
+async function join(name: string, changes: Partial<AcquireRequest> = {}): Promise<[AcquireRequest, AcquireResult]> {
+  const request = await ask(store, clock, name, { join: true, ...changes });
+  return [request, await send(request)];
+}
+async function line(name: string, count: number): Promise<AcquireRequest[]> {
+  const requests = [];
+  for (let i = 0; i < count; i += 1) requests.push((await join(name))[0]);
+  return requests;
+}
+const end = ({ id, epoch }: Lease) =>
+  store.end([{ id, epoch, requestId: clock.randomText(), why: 'released' as const }]);
+async function claim(request: AcquireRequest): Promise<Lease> {
+  const result = await send(request);
+  if (result.outcome !== 'granted') throw new Error(result.outcome);
+  return result.lease;
+}
+/** What the scripts themselves say: a store that has just subscribed wakes everybody, to be sure. */
+async function hear(): Promise<string[]> {
+  const woken: string[] = [];
+  const listener = admin.duplicate();
+  await listener.connect();
+  await listener.subscribe(channelOf('default'), (message) => void woken.push(...message.split(' ').filter(Boolean)));
+  endings.push(() => listener.destroy());
+  return woken;
+}
+/** What the counters say, and what there is: tickets, and members of the three keys about them. */
+async function counted(): Promise<number[]> {
+  const meta = ((await admin.get(META)) ?? '').split(' ');
+  const waiting = (await admin.zRangeByLex(INDEX, '[w', '(x')).length;
+  return [Number(meta[5]), waiting, (await admin.zCard(QUEUE)) - 1, (await admin.zCard(DYING)) - 1];
+}
+
+describe.skipIf(isSkipped('redis'))('a long line in Redis', () => {
+  beforeAll(async () => {
+    server = await startRedis({ stepClock: true });
+    admin = createClient({ url: server.url });
+    await admin.connect();
+  });
+  afterAll(async () => {
+    admin.destroy();
+    await server.remove();
+  });
+  beforeEach(async () => {
+    await admin.flushAll();
+    store = await openRedis(server.url, { clock });
+    return async () => {
+      for (const ending of endings.splice(0)) ending();
+      await store.close();
+    };
+  });
+
+  test('Q1, Q3, S6: 300 in line: each is told its place, the first is woken and served, and the log says so', async () => {
+    let held = await grant(store, clock, 'hot');
+    const waiting: AcquireRequest[] = [];
+    for (let i = 0; i < 300; i += 1) {
+      const [request, result] = await join('hot');
+      waiting.push(request);
+      const refusal = { reason: 'held', holderCount: 1, queueLength: i, holders: [{ id: held.id }] };
+      expect(result).toMatchObject({ outcome: 'queued', place: i + 1, ticketLeftMs: TICKET_LIFE_MS, refusal });
+    }
+    expect(await counted()).toEqual([300, 300, 300, 300]);
+    const woken = await hear();
+    for (let i = 0; i < 20; i += 1) {
+      await end(held);
+      expect((await send(waiting[i + 1] as AcquireRequest)).outcome).toBe('queued');
+      held = await claim(waiting[i] as AcquireRequest);
+    }
+    await expect.poll(() => woken).toEqual(waiting.slice(0, 20).map(({ id }) => id));
+    expect(await counted()).toEqual([280, 280, 280, 280]);
+    const rows = await store.events({ leaseId: waiting[19]?.id ?? '', limit: 10 });
+    expect(rows).toMatchObject({
+      rows: [
+        { type: 'lease.queued', to: 'pending', data: { place: 20, priority: 0, because: 'held' } },
+        { type: 'lease.acquired', from: 'pending', to: 'active', epoch: held.epoch, data: { ttlMs: held.ttlMs } },
+      ],
+    });
+    const renewal = { id: held.id, epoch: held.epoch, requestId: 'again', callerWall: clock.wall() };
+    expect((await store.renew([renewal])).results[0]).toMatchObject({ outcome: 'renewed', renewals: 1 });
+    expect((await store.get([held.id])).items[0]).toMatchObject({ status: 'active', renewals: 1, epoch: held.epoch });
+    expect((await end(held)).results[0]).toMatchObject({ outcome: 'released', again: false });
+    expect((await end(held)).results[0]).toMatchObject({ outcome: 'released', again: true });
+  });
+
+  test('Q1: who is told when to ask again is told by the first in the way that ends, of whatever line', async () => {
+    await grant(store, clock, 'hot', { ttlMs: 60_000 });
+    await grant(store, clock, 'cold', { ttlMs: 4_000 });
+    expect((await join('hot'))[1]).toMatchObject({ refusal: { retryAfterMs: about(60_000) } });
+    server.clock.step(3_000);
+    expect((await join('hot'))[1]).toMatchObject({ place: 2, refusal: { retryAfterMs: about(7_000) } });
+    expect((await join('cold'))[1]).toMatchObject({ place: 1, refusal: { retryAfterMs: about(1_000) } });
+  });
+
+  test('Q2: a dead ticket at the front is passed over by joins, claims and wake-ups', async () => {
+    const held = await grant(store, clock, 'hot', { ttlMs: 60_000 });
+    await line('hot', 1);
+    server.clock.step(6_000);
+    const [next] = await line('hot', 1);
+    server.clock.step(6_000);
+    expect((await join('hot'))[1]).toMatchObject({ place: 2, refusal: { queueLength: 1 } });
+    const woken = await hear();
+    await end(held);
+    await expect.poll(() => woken).toEqual([next?.id]);
+    expect((await claim(next as AcquireRequest)).id).toBe(next?.id);
+  });
+
+  test('Q1, Q3: tickets that share, are of a set, or go before others are seen by those who take the short way', async () => {
+    const held = await grant(store, clock, 'hot', { ttlMs: 60_000 });
+    const shared = { parts: [{ name: 'hot', scope: 'node', mode: 'shared' } as const] };
+    const set = { parts: ['hot', 'other'].map((name) => ({ name, scope: 'node', mode: 'exclusive' }) as const) };
+    const readers = [(await join('hot', shared))[0], (await join('hot', shared))[0]];
+    await join('hot', set);
+    const [plain, result] = await join('hot');
+    expect(result).toMatchObject({ place: 4, refusal: { queueLength: 3 } });
+    const [urgent] = await join('hot', { priority: 1 });
+    const woken = await hear();
+    await end(held);
+    await expect.poll(() => woken).toEqual([urgent.id]);
+    expect((await send(plain)).outcome).toBe('queued');
+    await end(await claim(urgent));
+    await expect.poll(() => woken.slice(1)).toEqual(readers.map(({ id }) => id));
+    expect((await send(plain)).outcome).toBe('queued');
+    for (const reader of readers) await claim(reader);
+  });
+});
