@@ -1,6 +1,5 @@
 // Much of everything, and what must never be: scripts stay short, keys neither vanish nor run out, strange data is named.
-import { createClient } from 'redis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Part } from '../../src/domain/part.js';
 import type { AcquireRequest } from '../../src/domain/requests.js';
 import { openRedis } from '../../src/stores/redis/index.js';
@@ -8,10 +7,9 @@ import { keysOf } from '../../src/stores/redis/keys.js';
 import type { Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import { ask, grant } from '../support/ask.js';
-import { startRedis, type RedisServer } from '../support/servers/redis-server.js';
+import { onRedis, type Admin } from '../support/redis-site.js';
+import type { RedisServer } from '../support/servers/redis-server.js';
 import { isSkipped } from '../support/servers/server-process.js';
-
-type Admin = ReturnType<typeof createClient>;
 
 const clock = systemClock();
 const BATCH = 250;
@@ -40,19 +38,8 @@ async function longestMs(): Promise<number> {
 }
 
 describe.skipIf(isSkipped('redis'))('bounds of a Redis namespace', () => {
-  beforeAll(async () => {
-    server = await startRedis();
-    admin = createClient({ url: server.url });
-    await admin.connect();
-  });
-  afterAll(async () => {
-    admin.destroy();
-    await server.remove();
-  });
-  beforeEach(async () => {
-    await admin.flushAll();
-    store = await openRedis(server.url, { clock });
-    return () => store.close();
+  onRedis(clock, {}, (site) => {
+    ({ server, admin, store } = site);
   });
 
   test('S18: a full batch on a name that a thousand share takes no longer than a full batch may', async () => {

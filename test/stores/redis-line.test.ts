@@ -1,18 +1,15 @@
 // A long line for one name. The usual steps of it (join, release, claim of the first) take a short way through the scripts
 // (src/stores/redis/lua/acquire-plain.ts); whatever is unusual about the line takes the long one. Both must say the same.
-import { createClient } from 'redis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Lease } from '../../src/domain/lease.js';
 import type { AcquireRequest } from '../../src/domain/requests.js';
-import { openRedis } from '../../src/stores/redis/index.js';
 import { channelOf, keysOf } from '../../src/stores/redis/keys.js';
 import type { AcquireResult, Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import { ask, grant } from '../support/ask.js';
-import { startRedis, type RedisServer } from '../support/servers/redis-server.js';
+import { onRedis, type Admin } from '../support/redis-site.js';
+import type { RedisServer } from '../support/servers/redis-server.js';
 import { isSkipped } from '../support/servers/server-process.js';
-
-type Admin = ReturnType<typeof createClient>;
 
 const clock = systemClock();
 const [META = '', , INDEX = '', , QUEUE = '', DYING = ''] = keysOf('default');
@@ -62,23 +59,38 @@ async function counted(): Promise<number[]> {
   return [Number(meta[5]), waiting, (await admin.zCard(QUEUE)) - 1, (await admin.zCard(DYING)) - 1];
 }
 
+interface Turn {
+  readonly handOver: number;
+  readonly join: number;
+}
+/** Microseconds of the server for a release with the claim of the first, and for a new one at the end: medians of many turns. */
+async function turnOf(name: string, count: number): Promise<Turn> {
+  let held = await grant(store, clock, name);
+  const waiting = await line(name, count);
+  const turns: Turn[] = [];
+  while (turns.length < 41) {
+    const next = await ask(store, clock, name, { join: true });
+    await admin.configResetStat();
+    await end(held);
+    held = await claim(waiting.shift() as AcquireRequest);
+    const handOver = await scriptMicros();
+    await send(next);
+    waiting.push(next);
+    turns.push({ handOver, join: (await scriptMicros()) - handOver });
+  }
+  const median = (values: readonly number[]): number => [...values].sort((x, y) => x - y)[20] as number;
+  return { handOver: median(turns.map((turn) => turn.handOver)), join: median(turns.map((turn) => turn.join)) };
+}
+async function scriptMicros(): Promise<number> {
+  return Number(/cmdstat_evalsha:calls=\d+,usec=(\d+)/.exec(await admin.info('commandstats'))?.[1]);
+}
+
 describe.skipIf(isSkipped('redis'))('a long line in Redis', () => {
-  beforeAll(async () => {
-    server = await startRedis({ stepClock: true });
-    admin = createClient({ url: server.url });
-    await admin.connect();
+  onRedis(clock, { stepClock: true }, (site) => {
+    ({ server, admin, store } = site);
   });
-  afterAll(async () => {
-    admin.destroy();
-    await server.remove();
-  });
-  beforeEach(async () => {
-    await admin.flushAll();
-    store = await openRedis(server.url, { clock });
-    return async () => {
-      for (const ending of endings.splice(0)) ending();
-      await store.close();
-    };
+  afterEach(() => {
+    for (const ending of endings.splice(0)) ending();
   });
 
   test('Q1, Q3, S6: 300 in line: each is told its place, the first is woken and served, and the log says so', async () => {
@@ -111,6 +123,21 @@ describe.skipIf(isSkipped('redis'))('a long line in Redis', () => {
     expect((await store.get([held.id])).items[0]).toMatchObject({ status: 'active', renewals: 1, epoch: held.epoch });
     expect((await end(held)).results[0]).toMatchObject({ outcome: 'released', again: false });
     expect((await end(held)).results[0]).toMatchObject({ outcome: 'released', again: true });
+  });
+
+  test('S18: a hand-over takes the server no longer in a line of 250 than in a line of 5 beside it', async () => {
+    const short = await turnOf('short', 5);
+    const long = await turnOf('long', 250);
+    expect(long.handOver / short.handOver).toBeLessThan(3);
+  });
+
+  test('S18: nor does it take longer to join, where no other line is in the namespace', async () => {
+    const root = store;
+    store = root.within('short');
+    const short = await turnOf('hot', 5);
+    store = root.within('long');
+    const long = await turnOf('hot', 250);
+    expect(long.join / short.join).toBeLessThan(3);
   });
 
   test('Q1: who is told when to ask again is told by the first in the way that ends, of whatever line', async () => {

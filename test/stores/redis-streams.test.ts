@@ -1,7 +1,7 @@
 // Streams on Redis beyond the conformance suite: what a server must have before one is opened (N6), what outlives it, keys
 // that neither vanish nor run out, bounds, and every kind of client.
 import { createClient } from 'redis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { connect } from '../../src/index.js';
 import { openRedis } from '../../src/stores/redis/index.js';
 import { keysOf, settledChannelOf, streamKeysOf } from '../../src/stores/redis/keys.js';
@@ -9,11 +9,10 @@ import type { Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import { grant } from '../support/ask.js';
 import { SINGLE_CLIENTS } from '../support/redis-clients.js';
+import { onRedis, type Admin } from '../support/redis-site.js';
 import { commit, lease, leaseOf, only, peek, STREAM, streamsOf } from '../support/redis-streams.js';
 import { startRedis, type RedisOptions, type RedisServer } from '../support/servers/redis-server.js';
 import { isSkipped } from '../support/servers/server-process.js';
-
-type Admin = ReturnType<typeof createClient>;
 
 const clock = systemClock();
 const says = (pattern: RegExp): string => expect.stringMatching(pattern) as string;
@@ -106,19 +105,8 @@ describe.skipIf(isSkipped('redis'))('a stream on one server', () => {
   let admin: Admin;
   let store: Store;
   const STREAM_KEYS = streamKeysOf('default');
-  beforeAll(async () => {
-    server = await startRedis({ stepClock: true });
-    admin = createClient({ url: server.url });
-    await admin.connect();
-  });
-  afterAll(async () => {
-    admin.destroy();
-    await server.remove();
-  });
-  beforeEach(async () => {
-    await admin.flushAll();
-    store = await openRedis(server.url, { clock });
-    return () => store.close();
+  onRedis(clock, { stepClock: true }, (site) => {
+    ({ server, admin, store } = site);
   });
   const longestMs = async (): Promise<number> => {
     const entries = (await admin.sendCommand(['SLOWLOG', 'GET', '1000'])) as unknown as [number, number, number][];

@@ -1,19 +1,16 @@
 // What the items of one call write together (src/stores/redis/lua/together.ts): log entries of several events, and moments at
 // which several leases are looked at. Everything is seen from outside, one by one, as if each had been written for itself.
-import { createClient } from 'redis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LogRow } from '../../src/domain/events.js';
 import type { Lease } from '../../src/domain/lease.js';
 import type { AcquireRequest } from '../../src/domain/requests.js';
-import { openRedis } from '../../src/stores/redis/index.js';
 import { keysOf } from '../../src/stores/redis/keys.js';
 import type { Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import { ask } from '../support/ask.js';
-import { startRedis, type RedisServer } from '../support/servers/redis-server.js';
+import { onRedis, type Admin } from '../support/redis-site.js';
+import type { RedisServer } from '../support/servers/redis-server.js';
 import { isSkipped } from '../support/servers/server-process.js';
-
-type Admin = ReturnType<typeof createClient>;
 
 const clock = systemClock();
 const [META = '', ROWS = '', , ENDS = '', , , LOG = ''] = keysOf('default');
@@ -54,19 +51,8 @@ async function pages(limit: number, backward: boolean): Promise<LogRow[]> {
 /** Members of the key that says when to look at whom, without the one that is always there. */
 const members = async (): Promise<string[]> => (await admin.zRange(ENDS, 0, -1)).filter((member) => member !== '');
 describe.skipIf(isSkipped('redis'))('what the items of a call write together', () => {
-  beforeAll(async () => {
-    server = await startRedis({ stepClock: true });
-    admin = createClient({ url: server.url });
-    await admin.connect();
-  });
-  afterAll(async () => {
-    admin.destroy();
-    await server.remove();
-  });
-  beforeEach(async () => {
-    await admin.flushAll();
-    store = await openRedis(server.url, { clock });
-    return () => store.close();
+  onRedis(clock, { stepClock: true }, (site) => {
+    ({ server, admin, store } = site);
   });
 
   test('S6, H1: 200 grants are 200 rows of the log, in order, whatever page they are read by, forward and back', async () => {
