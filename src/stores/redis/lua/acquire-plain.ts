@@ -1,7 +1,7 @@
 // Lua: the short ways of acquire. Nearly every request is plain: one exclusive node, wanted for itself alone, on the usual terms.
 // Three things that may happen to it are decided here, and what they write is put down with that of its neighbours
 // (together.ts): nothing stands on its name and it is new; the same, and it is the first in line; one plain lease stands there and
-// it joins the line. However long the line is, they take the same time. Anything else is left to the protocol, which is not even
+// it joins the line. None of them reads the line, however long it is. Anything else is left to the protocol, which is not even
 // put together unless an item needs it, with nothing done.
 import { PLAIN_LEASE, SOON_MS } from './together.js';
 
