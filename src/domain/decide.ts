@@ -71,15 +71,21 @@ export function decide(claim: Claim, overlapping: readonly LeaseRow[], now: numb
     if (blocks.length > 0) standing.push(...blocks.map((block) => ({ parts: block.parts, block })));
   }
   const { direct, byLimit } = inTheWay(claim.parts, standing);
-  const all = [...direct, ...byLimit];
-  if (all.length === 0) return FREE;
-  const leases = all.flatMap((one) => one.lease ?? []).sort((a, b) => a.epoch - b.epoch);
+  if (direct.length === 0 && byLimit.length === 0) return FREE;
+  const leases: LeaseRow[] = [];
+  const blocks: Block[] = [];
+  const tickets: LeaseRow[] = [];
+  for (const one of byLimit.length === 0 ? direct : [...direct, ...byLimit]) {
+    if (one.ticket) tickets.push(one.ticket);
+    else if (one.lease) leases.push(one.lease);
+    else if (one.block) blocks.push(one.block);
+  }
   return {
     free: false,
-    leases,
+    leases: leases.sort((a, b) => a.epoch - b.epoch),
     limited: leases.length > 0 && !direct.some((one) => one.lease),
-    blocks: all.flatMap((one) => one.block ?? []),
-    tickets: all.flatMap((one) => one.ticket ?? []).sort(comparePlaces),
+    blocks,
+    tickets: tickets.sort(comparePlaces),
     byLimit: new Set(byLimit.flatMap((one) => one.lease ?? one.block ?? one.ticket ?? [])),
     ownLease: !fits(claim.parts, ownStanding(claim, now)),
   };
