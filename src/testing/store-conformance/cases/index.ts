@@ -19,6 +19,7 @@ import { idsAndRepeats } from './ids-and-repeats.js';
 import { lateAndUnknownIds } from './late-and-unknown-ids.js';
 import { liftingBlocks } from './lifting-blocks.js';
 import { limitsAndDeadlock } from './limits-and-deadlock.js';
+import { longLines } from './long-lines.js';
 import { pruning } from './pruning.js';
 import { queueOrder } from './queue-order.js';
 import { reads } from './reads.js';
@@ -46,6 +47,7 @@ export const casesByTopic: Readonly<Record<string, readonly ConformanceCase[]>> 
   'ids and repeats': idsAndRepeats,
   'late and unknown ids': lateAndUnknownIds,
   'queue order': queueOrder,
+  'long lines': longLines,
   'tickets that die': ticketsThatDie,
   'wake-ups': wakeUps,
   deadlock,
