@@ -6,6 +6,7 @@ import { DEFAULT_SETTINGS, type Settings } from '../../domain/settings.js';
 import type { LeaseRow } from '../../domain/lease.js';
 import type { Space } from '../protocol/rows.js';
 import { LeaseError } from '../../domain/errors.js';
+import { Crowds } from './crowds.js';
 import { MOST_NAMESPACES, SPAN } from './schema.js';
 import type { Statements } from './statements.js';
 import { Tail } from './tail.js';
@@ -29,6 +30,8 @@ export interface FileSpace extends Space {
   hasOtherNames: boolean;
   /** Leases this connection granted and nobody else can have touched: gone as soon as somebody else writes. */
   readonly recent: Map<string, LeaseRow>;
+  /** Likewise, what stands where many wait. */
+  readonly crowds: Crowds;
 }
 
 interface SpaceRow {
@@ -130,6 +133,7 @@ export class Spaces {
       highestId: (this.#sql.highestId.get(row.id) as string | undefined) ?? '',
       hasFirstNames: this.#sql.anyFirstName.get(row.id) !== undefined,
       recent: new Map(),
+      crowds: new Crowds(),
       hasOtherNames: this.#sql.anyOtherName.get(row.id) !== undefined,
     };
   }
@@ -154,6 +158,7 @@ export function emptySpace(name: string, firstEpoch: number): FileSpace {
     hasFirstNames: false,
     hasOtherNames: false,
     recent: new Map(),
+    crowds: new Crowds(),
   };
 }
 

@@ -152,6 +152,7 @@ export class SqlLog {
       this.#removeName.run(space.id, name, row);
       if (space.hasOtherNames) this.#removeNames.run(space.id, row);
     }
+    if (ids.length > 0) space.crowds.clear(); // a block that was over may have been among them
     return {
       events: Math.min(old.length, limit),
       ids: Math.min(ids.length, limit),

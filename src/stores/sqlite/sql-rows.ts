@@ -9,6 +9,7 @@ import type { RevokeOrder, RevokeTarget } from '../../domain/requests.js';
 import { namesAbove, rangeBelow } from '../../domain/resource-name.js';
 import { isRevocable } from '../protocol/govern.js';
 import type { Changed, LogEntry, Rows } from '../protocol/rows.js';
+import type { Crowd } from './crowds.js';
 import { decodeRow, encodeState, type LeaseColumns } from './row-codec.js';
 import { RowWriter } from './row-writer.js';
 import { SPAN, STATE } from './schema.js';
@@ -18,9 +19,6 @@ import type { Statements } from './statements.js';
 
 const NO_LIMIT = -1;
 const NO_ROWS: readonly LeaseColumns[] = [];
-/** On a name with more rows than this the step keeps what it read, and follows it: a crowd that refreshes its tickets
- *  together would otherwise read the whole queue once for every ticket in it. */
-const CROWD = 8;
 
 export class SqlRows implements Rows {
   readonly #sql: Statements;
@@ -29,8 +27,6 @@ export class SqlRows implements Rows {
   readonly #writer: RowWriter;
   /** Within one read nothing changes: a name many tickets wait for is looked up once. */
   #named: Map<string, LeaseRow[]> | undefined;
-  /** What stands on a name of one node that a crowd waits for, as this step has left it. */
-  #crowds: Map<string, Map<string, LeaseRow>> | undefined;
   /** Reads outside a write transaction leave everything as it is. */
   readonly #mayTidy: boolean;
 
@@ -61,12 +57,11 @@ export class SqlRows implements Rows {
 
   lookUp(id: string, parts: readonly Part[]): { known: LeaseRow | undefined; overlapping: LeaseRow[] } {
     const only = parts[0];
-    const { id: ns, hasOtherNames, hasFirstNames, highestId, tail } = this.#space;
+    const { id: ns, crowds, hasOtherNames, hasFirstNames, highestId, tail } = this.#space;
     if (parts.length > 1 || only?.scope !== 'node' || hasOtherNames) {
       return { known: this.find(id), overlapping: this.overlapping(parts) };
     }
-    // No subtree stands anywhere, so nothing above this name can overlap it.
-    const crowd = this.#crowds?.get(only.name);
+    const crowd = crowds.on(only.name);
     if (crowd) {
       return { known: crowd.get(id) ?? this.find(id), overlapping: this.#withoutOldBlocks([...crowd.values()]) };
     }
@@ -80,12 +75,15 @@ export class SqlRows implements Rows {
     this.#collectTail(found, named);
     if (appended !== undefined) this.#collect(found, this.#rowsOf([appended]));
     const known = found.get(id);
-    if (known && encodeState(known) === STATE.over) found.delete(id);
-    if (found.size > CROWD) (this.#crowds ??= new Map()).set(only.name, found);
+    if (known && (encodeState(known) === STATE.over || known.parts[0]?.name !== only.name)) found.delete(id);
+    crowds.keep(only.name, found);
     return { known, overlapping: this.#withoutOldBlocks([...found.values()]) };
   }
 
   overlapping(parts: readonly Part[]): LeaseRow[] {
+    const only = parts[0];
+    const crowd = parts.length === 1 && only ? this.#crowdOn(only) : undefined;
+    if (crowd) return this.#withoutOldBlocks([...crowd.values()]);
     this.#writer.flush();
     const found = new Map<string, LeaseRow>();
     for (const part of parts) {
@@ -93,6 +91,11 @@ export class SqlRows implements Rows {
       if (part.scope === 'subtree') this.#collectBelow(found, part);
     }
     return found.size === 0 ? [] : this.#withoutOldBlocks([...found.values()]);
+  }
+
+  /** No subtree stands anywhere, so nothing above this name can overlap it. */
+  #crowdOn({ name, scope }: Part): Crowd | undefined {
+    return scope === 'node' && this.#mayTidy && !this.#space.hasOtherNames ? this.#space.crowds.on(name) : undefined;
   }
 
   #collectNamed(found: Map<string, LeaseRow>, names: readonly string[]): void {
@@ -148,7 +151,7 @@ export class SqlRows implements Rows {
       if (row.status === 'active' || row.status === 'pending') return true;
       if (row.blockedUntil > this.#now || row.keepOutUntil > this.#now) return true;
       if (this.#mayTidy) this.#writer.stopStanding(row);
-      this.#crowdOf(row)?.delete(row.id);
+      this.#space.crowds.drop(row);
       return false;
     });
   }
@@ -207,21 +210,11 @@ export class SqlRows implements Rows {
 
   add(row: LeaseRow): void {
     this.#writer.add(row);
-    this.#follow(row);
+    this.#space.crowds.follow(row);
   }
   save(row: LeaseRow, changed: Changed): void {
     this.#writer.save(row, changed);
-    this.#follow(row);
-  }
-
-  #follow(row: LeaseRow): void {
-    const crowd = this.#crowdOf(row);
-    if (!crowd) return;
-    if (encodeState(row) === STATE.over) crowd.delete(row.id);
-    else crowd.set(row.id, row);
-  }
-  #crowdOf(row: LeaseRow): Map<string, LeaseRow> | undefined {
-    return this.#crowds?.get(row.parts[0]?.name ?? '');
+    this.#space.crowds.follow(row);
   }
 
   log(entry: LogEntry): void {
