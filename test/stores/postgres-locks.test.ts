@@ -261,4 +261,22 @@ describe.skipIf(isSkipped('postgres'))('locks of the PostgreSQL store', () => {
     expect(refused.outcome).toBe('refused');
     site.server.clock.step(20_000);
   });
+
+  test('S13, Q1: who joins a line after the clock was stepped back comes last', async () => {
+    const held = await grant(node('line'));
+    const join = async () => {
+      const request = await ask([node('line')], { join: true });
+      return { request, result: await acquire(store, request) };
+    };
+    const waiting = [await join(), await join()];
+    site.server.clock.step(-5_000);
+    waiting.push(await join());
+    const places = waiting.map(({ result }) => (result.outcome === 'queued' ? result.place : result.outcome));
+    expect(places).toEqual([1, 2, 3]);
+    await store.end([{ id: held.id, epoch: held.epoch, requestId: 'over', why: 'released' }]);
+    for (const { request } of [...waiting].reverse()) {
+      expect((await acquire(store, request)).outcome).toBe(request === waiting[0]?.request ? 'granted' : 'queued');
+    }
+    site.server.clock.step(5_000);
+  });
 });

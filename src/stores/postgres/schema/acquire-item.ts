@@ -28,6 +28,10 @@ DECLARE
   v_refusal json;
   v_queue integer;
 BEGIN
+  IF {s}.lines_up_v1(sp, w) THEN
+    SELECT * INTO tickets, result FROM {s}.line_v1(sp, w, p_now, p_wall, tickets);
+    IF result IS NOT NULL THEN RETURN; END IF;
+  END IF;
   SELECT * INTO v_known FROM {s}.lease x WHERE x.ns = sp.ns AND x.id = w.id;
   IF FOUND THEN
     IF v_known.status <> 0 OR p_now >= v_known.expires_at OR v_known.content <> w.content THEN

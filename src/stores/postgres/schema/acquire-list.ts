@@ -1,6 +1,6 @@
 // acquire, a list of items: locks first, then the clock and the rows, then the items in order (S16, S21). Nearly every list is plain
 // and is granted in one statement: that is what makes many callers quick.
-import { ENTER_QUICKLY, lockEverything } from './locking.js';
+import { ANY_NOT_PLAIN, ENTER_QUICKLY, lockEverything } from './locking.js';
 
 export const ACQUIRE_LIST = `
 -- S13: the newest time in the rows a call touches. The clock is read after the locks; where it was stepped back it stands still.
@@ -75,7 +75,7 @@ BEGIN
   ${ENTER_QUICKLY}
   v_wall := {s}.clock_v1();
   SELECT array_agg(i.ord) FILTER (WHERE known.there IS NOT NULL OR held.there IS NOT NULL OR abs(v_wall - i.born) > 60000),
-      EXISTS (SELECT FROM {s}.lease x WHERE x.ns = sp.ns AND x.stands AND x.parts IS NOT NULL)
+      ${ANY_NOT_PLAIN}
     INTO v_dirty, v_is_over
     FROM unnest(p_ids, p_names, p_borns) WITH ORDINALITY i(id, name, born, ord)
     LEFT JOIN LATERAL (SELECT 1 AS there FROM {s}.lease x WHERE x.id = i.id AND x.ns = sp.ns LIMIT 1) known ON true

@@ -33,6 +33,9 @@ export const ENTER_QUICKLY = `SELECT n.id, n.name, ('{s}.epoch_' || n.id)::regcl
     pg_advisory_xact_lock_shared(((v_seed & 2147483646) + 1)::integer,
       (pg_sequence_last_value('{s}.log_row'::regclass) & 2147483647)::integer);`;
 
+/** Nearly always false: then nothing but what stands on the very name can be in the way of a request for one exclusive node. */
+export const ANY_NOT_PLAIN = 'EXISTS (SELECT FROM {s}.lease x WHERE x.ns = sp.ns AND x.stands AND x.parts IS NOT NULL)';
+
 export const LOCKING = `
 CREATE TYPE {s}.space AS (
   ns integer, name text, epochs regclass, keep_history boolean, history_renewals boolean,

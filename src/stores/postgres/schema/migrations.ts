@@ -10,6 +10,7 @@ import { DECIDING } from './deciding.js';
 import { ENDING } from './ending.js';
 import { GOVERNING } from './governing.js';
 import { KEEPING } from './keeping.js';
+import { LINE } from './line.js';
 import { LOCKING } from './locking.js';
 import { LOOKING } from './looking.js';
 import { RENEWING } from './renewing.js';
@@ -42,6 +43,7 @@ const FUNCTIONS = [
   WAKING,
   ACQUIRE_PARTS,
   ACQUIRE_ANSWERS,
+  LINE,
   ACQUIRE_ITEM,
   ACQUIRE_LIST,
   RENEWING,

@@ -1,7 +1,7 @@
 // acquire and end of one plain lease: the same as the lists say, in as few and as simple statements as there can be, because a
 // caller that is alone waits for each of them. Whatever is out of the ordinary goes the way of a list of one: its locks are taken
 // again, which costs nothing.
-import { ENTER_QUICKLY } from './locking.js';
+import { ANY_NOT_PLAIN, ENTER_QUICKLY } from './locking.js';
 
 /** Assignments are evaluated without the executor; `pg_advisory_xact_lock` answers nothing. */
 const LOCK_ABOVE = `v_at := strpos(v_name, '/');
@@ -11,6 +11,9 @@ const LOCK_ABOVE = `v_at := strpos(v_name, '/');
     v_at := CASE WHEN v_more > 0 THEN v_at + v_more ELSE 0 END;
   END LOOP;
   v_none := pg_advisory_xact_lock(hashtextextended(v_name, v_seed));`;
+
+const PLAIN_WISH = `ROW(p_id, p_content, p_born, p_owner, {s}.parts_v1(p_name, NULL), p_ttl, 0, p_join, NULL, NULL, NULL, false, -1,
+        NULL, 0, 0, NULL, NULL, false, p_wall)::{s}.wish`;
 
 export const SINGLE = `
 CREATE FUNCTION {s}.acquire_one_v1(
@@ -27,6 +30,7 @@ DECLARE
   v_wall bigint;
   v_e bigint;
   v_s bigint;
+  v_line json;
 BEGIN
   v_none := pg_advisory_xact_lock_shared(v_seed);
   ${LOCK_ABOVE}
@@ -37,7 +41,11 @@ BEGIN
   IF abs(v_wall - p_born) > 60000 OR v_e >= 9007199254740991
     OR EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = sp.ns)
     OR EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = sp.ns AND x.stands)
-    OR EXISTS (SELECT FROM {s}.lease x WHERE x.ns = sp.ns AND x.stands AND x.parts IS NOT NULL) THEN
+    OR ${ANY_NOT_PLAIN} THEN
+    IF NOT ${ANY_NOT_PLAIN} THEN
+      v_line := (SELECT l.result FROM {s}.line_v1(sp, ${PLAIN_WISH}, v_wall, v_wall, NULL) l);
+      IF v_line IS NOT NULL THEN RETURN {s}.reply_v1(sp, v_wall, json_build_array(v_wall, json_build_array(v_line))); END IF;
+    END IF;
     RETURN {s}.acquire_plain_v1(p_namespace, ARRAY[p_name], {s}.above_v1(p_name), ARRAY[p_id], ARRAY[p_owner], ARRAY[p_ttl],
       ARRAY[p_content], ARRAY[p_born], ARRAY[p_wall], ARRAY[p_join]);
   END IF;

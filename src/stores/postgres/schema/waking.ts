@@ -1,6 +1,8 @@
 // Q3: whom to wake when parts became free, as src/domain/wake-order.ts says: for each part the first waiters in order that no
 // longer conflict there, at least one, at most 64. NOTIFY takes a lock of the whole cluster at commit, so it is sent only when
 // somebody waits; its payload is bounded at 8,000 bytes, so ids go in pieces of 100.
+import { ANY_NOT_PLAIN } from './locking.js';
+
 export const WAKING = `
 CREATE FUNCTION {s}.anybody_waits_v1(p_ns integer) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -18,7 +20,13 @@ DECLARE
   v_count integer;
   v_misses integer;
 BEGIN
-  IF cardinality(p_freed) > 0 AND {s}.anybody_waits_v1(sp.ns) THEN
+  IF cardinality(p_freed) > 0 AND NOT ${ANY_NOT_PLAIN} AND NOT EXISTS (SELECT FROM unnest(p_freed) p WHERE p.scope <> 'node') THEN
+    -- Everybody wants a name whole and alone: the first in line is all who can have it.
+    v_woken := v_woken || ARRAY(SELECT first.id FROM (SELECT DISTINCT p.name FROM unnest(p_freed) p) f, LATERAL (
+      SELECT x.id FROM {s}.lease x
+      WHERE x.name = f.name AND x.ns = sp.ns AND x.stands AND x.status::integer = 0 AND p_now < x.expires_at
+      ORDER BY x.arrived_at - x.priority * 30000, x.arrival LIMIT 1) first);
+  ELSIF cardinality(p_freed) > 0 AND {s}.anybody_waits_v1(sp.ns) THEN
     FOR v_part IN SELECT DISTINCT p.name, p.scope, p.mode, p.lim FROM unnest(p_freed) p LOOP
       v_near := ARRAY(SELECT l FROM {s}.near_v1(sp.ns, ARRAY[v_part]) l WHERE l.status < 2 AND p_now < l.expires_at);
       v_standing := ARRAY(SELECT ROW('lease', l.id, 0, '', {s}.parts_v1(l.name, l.parts))::{s}.standing
