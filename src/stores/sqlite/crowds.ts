@@ -1,15 +1,15 @@
-// What stands on names that many wait for, kept from one step to the next. Every step of a line asks who stands there, and to
-// read a hundred rows each time costs more than all the rest of it. What is kept is true for as long as nobody else writes to the
+// What stands on names that somebody waits for, kept from one step to the next. Every step of a line asks who stands there, and to
+// read its rows each time costs more than all the rest of it. What is kept is true for as long as nobody else writes to the
 // file: then the namespace is loaded anew, with no crowds (spaces.ts), as it is after a rollback. This process's own writes are
 // followed, one by one.
 //
-//   more than a few rows found on a name ──▶ kept ──(each write: put in, or taken out when it is over)──▶ forgotten
+//   more than one row found on a name ──▶ kept ──(each write: put in, or taken out when it is over)──▶ forgotten
 import type { LeaseRow } from '../../domain/lease.js';
 import { encodeState } from './row-codec.js';
 import { STATE } from './schema.js';
 
-/** A name with no more rows than this is read as it is. */
-const FEW = 8;
+/** One row is no crowd. */
+const FEW = 1;
 /** Of all names together. */
 const MOST_ROWS = 20_000;
 

@@ -30,7 +30,7 @@ export interface FileSpace extends Space {
   hasOtherNames: boolean;
   /** Leases this connection granted and nobody else can have touched: gone as soon as somebody else writes. */
   readonly recent: Map<string, LeaseRow>;
-  /** Likewise, what stands where many wait. */
+  /** Likewise, what stands where somebody waits. */
   readonly crowds: Crowds;
 }
 
