@@ -1,57 +1,86 @@
 // Lua: the short ways of acquire. Nearly every request is plain: one exclusive node, wanted for itself alone, on the usual terms.
-// Three things that may happen to it are decided here, and what they write is put down with that of its neighbours
-// (together.ts): nothing stands on its name and it is new; the same, and it is the first in line; one plain lease stands there and
-// it joins the line. None of them reads the line, however long it is. Anything else is left to the protocol, which is not even
-// put together unless an item needs it, with nothing done.
+// What may happen to it is decided here, and what it writes is put down with that of its neighbours (together.ts): nothing stands
+// on its name and it is new; the same, and it is the first in line; or one plain lease or a line is before it, and it joins, asks
+// again or is refused. None of these reads the line, however long it is. Anything else is left to the protocol, which is not
+// even put together unless an item needs it, with nothing done.
 import { PLAIN_LEASE, SOON_MS } from './together.js';
+
+/** Of so many tickets, the next to die of a namespace, the line is looked for that each is in. */
+const NEXT_TO_DIE = 16;
 
 /** What an item looks like. */
 export const ACQUIRE_ITEM = String.raw`${PLAIN_LEASE}
 local PLAIN = '^(%S+) (%S+) (%S+) x(j?)\n(([^\t]+)\t([^\t]+)\txn:([^\t]+)\t.*)$'
 local ITEM = '^(%S+) (%S+) (%S+) (%S+)\n(([^\t]+)\t([^\t]+)\t([^\t]+)\t(%d+)\t([^\t]*)\t(.*))$'
+local WAITING = '^p %d+ %d+ %d+ %d+ %d+ %-?%d+ %d+ (%d+) [^\n]*\n%d+ (%d+) [^\n]*\n[^\t]*\t[^\t]*\txn:([^\t\31]*)\t[^\t]*\t([^\t]*)'
 local TICKET = '^p 0 (%d+) %d+ %d+ 0 %-?%d+ %d+ (%d+) 0 \n0 (%d+) (%d+) 0 0 0 0\t\t\n'
+local function ticketAt(name, arrivedAt, arrived) return 'w' .. name .. string.format('\0%014.0f%016.0f', arrivedAt, arrived) end
 local lastTtl, expiresAt, lastCaller, skew
 for i = 1, #ARGV do ids[i] = string.match(ARGV[i], '\n([^\t]+)') end
 
--- Who is in the way, how many wait, and when the first of all these ends; nothing where that takes a longer look. Tickets that
--- have died count no more, and the next to die is known for the namespace: it has to be one of this line.
-local function lineOf(name, holder)
-  local text = redis.call('HGET', ROWS, string.sub(holder, #name + 3))
-  local endsAt = text and isPlainLease(text) and tonumber(string.match(text, '^%a %d+ (%d+)'))
-  if not endsAt or endsAt <= now or tickets >= 10000 then return end
-  if tickets == 0 then return text, 0, endsAt end
-  local waiting = redis.call('ZLEXCOUNT', INDEX, '[w' .. name .. '\0', '(w' .. name .. '\1')
-  local nextDead = redis.call('ZRANGE', DYING, 0, 0, 'WITHSCORES')
-  local diesAt = tonumber(nextDead[2])
-  if diesAt <= now then return end
-  if waiting > 0 then
-    local named = string.match(redis.call('HGET', ROWS, nextDead[1]) or '', '\n[^\t\n]*\t[^\t]*\txn:([^\t\31]*)\t')
-    if named ~= name then return end
-    endsAt = math.min(endsAt, diesAt)
+-- Who holds the name (a member of the index), how many wait ahead of the ticket that arrived then, or of a new one, and when the
+-- first of all these ends; nothing where that takes a longer look. A ticket that has died counts no more, so none of this line may
+-- have; and of those ahead the next to die has to be among the next to die of all.
+local function lineOf(name, holder, arrivedAt, arrived)
+  local text, endsAt = nil, math.huge
+  if holder then
+    text = redis.call('HGET', ROWS, string.sub(holder, #name + 3))
+    endsAt = text and isPlainLease(text) and tonumber(string.match(text, '^%a %d+ (%d+)'))
+    if not endsAt or endsAt <= now then return end
   end
-  return text, waiting, endsAt
+  if tickets == 0 then return text, 0, endsAt end
+  local ahead = redis.call('ZLEXCOUNT', INDEX, '[w' .. name .. '\0', '(' .. (arrived and ticketAt(name, arrivedAt, arrived) or 'w' .. name .. '\1'))
+  if ahead == 0 then return text, 0, endsAt end
+  local dying = redis.call('ZRANGE', DYING, 0, ${NEXT_TO_DIE - 1}, 'WITHSCORES')
+  for i = 1, #dying, 2 do
+    local number, at, named, terms = string.match(redis.call('HGET', ROWS, dying[i]) or '', WAITING)
+    if not named or (arrived and terms ~= '') then return end
+    if named == name then
+      local diesAt = tonumber(dying[i + 1])
+      if diesAt <= now then return end
+      local since, before = tonumber(at), tonumber(arrivedAt)
+      if not arrived or since < before or (since == before and tonumber(number) < tonumber(arrived)) then
+        return text, ahead, math.min(endsAt, diesAt)
+      end
+    end
+  end
 end
 `;
 
-/** In line behind one plain lease, and behind everybody who waits. */
-const JOIN = String.raw`
-    if ticket or joins == '' or standing[2] then break end
-    local holder, waiting, endsAt = lineOf(name, standing[1])
-    if not holder then break end
-    arrival, tickets, put = arrival + 1, tickets + 1, put + 1
-    isNamed[id], isNamed[name] = true, true
-    rows[2 * put - 1], rows[2 * put] = id, string.format('p 0 %.0f %.0f %.0f 0 %.0f %s %.0f 0 \n0 %.0f %.0f 0 0 0 0\t\t\n', now + 10000,
-      now, now, callerWall - wall, ttlMs, arrival, now, epoch) .. tail
-    names[2 * put - 1], names[2 * put] = '0', 'w' .. spot .. string.format('%014.0f%016.0f', now, arrival) .. id
-    redis.call('ZADD', QUEUE, arrival, id)
-    redis.call('ZADD', DYING, now + 10000, id)
-    if keep then
-      seq = seq + 1
-      events[2 * put - 1], events[2 * put] = 'e', 'Q ' .. nowText .. ' ' .. wallText .. ' 0 -p\n' .. id .. '\n' .. owner .. '\n' .. name
-        .. '\n\n\n' .. string.format('place#%.0f\tpriority#0\tbecause$held', waiting + 1)
+/** Behind one plain lease, or behind a line that nobody holds the name of just now. */
+const LINE_UP = String.raw`
+    if standing[2] then break end
+    local text, ahead, endsAt = lineOf(name, holder, arrivedAt, arrived)
+    if not ahead then break end
+    local reason = holder and 'held' or 'queue'
+    answer = {'queued', ahead + 1, reason, holder and 1 or 0, ahead, math.max(1, endsAt - now), text}
+    if ticket then
+      local before, after = string.match(ticket, '^p 0 %d+ (%d+) %d+( .*)$')
+      redis.call('HSET', ROWS, id, string.format('p 0 %.0f ', now + 10000) .. before .. ' ' .. nowText .. after)
+      redis.call('ZADD', DYING, now + 10000, id)
+      isNamed[id] = true
+    elseif joins == '' then
+      answer[1] = 'refused'
+      break
+    elseif tickets >= 10000 then
+      answer = nil
+      break
+    else
+      arrival, tickets, put = arrival + 1, tickets + 1, put + 1
+      isNamed[id], isNamed[name] = true, true
+      rows[2 * put - 1], rows[2 * put] = id, string.format('p 0 %.0f %.0f %.0f 0 %.0f %s %.0f 0 \n0 %.0f %.0f 0 0 0 0\t\t\n', now + 10000,
+        now, now, callerWall - wall, ttlMs, arrival, now, epoch) .. tail
+      names[2 * put - 1], names[2 * put] = '0', ticketAt(name, now, arrival) .. id
+      redis.call('ZADD', QUEUE, arrival, id)
+      redis.call('ZADD', DYING, now + 10000, id)
+      if keep then
+        seq = seq + 1
+        events[2 * put - 1], events[2 * put] = 'e', 'Q ' .. nowText .. ' ' .. wallText .. ' 0 -p\n' .. id .. '\n' .. owner .. '\n' .. name
+          .. '\n\n\n' .. string.format('place#%.0f\tpriority#0\tbecause$', ahead + 1) .. reason
+      end
     end
     if protocol then protocol.forget(id, name) end
-    answer = {'queued', waiting + 1, 'held', 1, waiting, math.max(1, endsAt - now), holder}
+    break
 `;
 
 /** A lapsed lease and a block stand in the index too, so where nothing does there is nothing to write down first. */
@@ -61,22 +90,21 @@ export const PLAIN_ACQUIRE = String.raw`
   if trees > 0 and string.find(name, '/', 1, true) then break end
   if isNamed[id] or isNamed[name] then break end
   local ticket, spot = textAt(i), name .. '\0'
-  if not ticket and (now - bornAt > 60000 or now - bornAt < -60000) then break end
-  local standing = redis.call('ZRANGEBYLEX', INDEX, '[n' .. spot, '(n' .. name .. '\1')
-  if standing[1] then
-${JOIN}
-    break
-  end
-  local first = tickets > 0 and redis.call('ZRANGEBYLEX', INDEX, '[w' .. spot, '(w' .. name .. '\1', 'LIMIT', 0, 1)[1]
-  local letter, change, rare, waited, diesAt, arrived, arrivedAt, joinedEpoch = 'A', '-a', '', '0'
+  local diesAt, arrived, arrivedAt, joinedEpoch
   if ticket then
     diesAt, arrived, arrivedAt, joinedEpoch = string.match(ticket, TICKET)
-    if not diesAt or tonumber(diesAt) <= now or arrivedAt == nowText then break end
-    if string.sub(ticket, -#tail - 1) ~= '\n' .. tail then break end
-    if not first or string.sub(first, #name + 33) ~= id then break end
-  elseif first then
+    if not diesAt or tonumber(diesAt) <= now or string.sub(ticket, -#tail - 1) ~= '\n' .. tail then break end
+  elseif now - bornAt > 60000 or now - bornAt < -60000 then
     break
   end
+  local standing = redis.call('ZRANGEBYLEX', INDEX, '[n' .. spot, '(n' .. name .. '\1')
+  local holder = standing[1]
+  local first = not holder and tickets > 0 and redis.call('ZRANGEBYLEX', INDEX, '[w' .. spot, '(w' .. name .. '\1', 'LIMIT', 0, 1)[1]
+  if holder or (first and not (ticket and first == ticketAt(name, arrivedAt, arrived) .. id)) then
+${LINE_UP}
+  end
+  if ticket and (not first or arrivedAt == nowText) then break end
+  local letter, change, rare, waited = 'A', '-a', '', '0'
   if ttlMs ~= lastTtl then lastTtl, expiresAt = ttlMs, string.format('%.0f', now + ttlMs) end
   if callerWall ~= lastCaller then lastCaller, skew = callerWall, string.format(' 0 %.0f ', callerWall - wall) end
   epoch, put = epoch + 1, put + 1
