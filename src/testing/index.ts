@@ -19,6 +19,7 @@ export { checkLinearizable, type LinearVerdict } from './store-conformance/histo
 export { checkGuardedWrites, type GuardedWrite } from './store-conformance/history-writes.js';
 export { historyLines, readHistoryLines, type HistoryAbout } from './store-conformance/history-file.js';
 export { linearPart, linearWorkload, type LinearOptions } from './store-conformance/linear-part.js';
+export { longLinePrograms } from './store-conformance/long-line-programs.js';
 export { randomPrograms, type ProgramOptions } from './store-conformance/random-programs.js';
 export { stressService, type StressEnvironment, type StressSubject } from './service-stress.js';
 export {

@@ -1,5 +1,6 @@
 // Random programs on Redis, compared with the model.
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import { longLinePrograms } from '../../src/testing/store-conformance/long-line-programs.js';
 import { randomPrograms } from '../../src/testing/store-conformance/random-programs.js';
 import { redisHarness } from '../support/redis-harness.js';
 import { isSkipped } from '../support/servers/server-process.js';
@@ -10,4 +11,5 @@ describe.skipIf(isSkipped('redis'))('a real Redis', () => {
   afterAll(harness.stop);
 
   randomPrograms(harness, { describe, test }, { programs: 200 });
+  longLinePrograms(harness, { describe, test });
 });

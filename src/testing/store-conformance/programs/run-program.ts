@@ -75,6 +75,11 @@ export class ProgramRun {
     }
   }
 
+  /** A call of the caller's own making. */
+  call(client: number, call: Call): Promise<Reply | LeaseError> {
+    return this.#call(client, call);
+  }
+
   /** The whole state, seen through another connection: log, table, queue and every id. */
   async finish(): Promise<void> {
     await this.#events(2);
