@@ -145,6 +145,24 @@ describe.skipIf(isSkipped('redis'))('a long line in Redis', () => {
     for (const step of STEPS) expect(long[step] / short[step], step).toBeLessThan(3);
   });
 
+  test('S18: nor does it in a list, where many join one line, or ask again for many places in it', async () => {
+    const alone = await turnOf('short', 5);
+    await grant(store, clock, 'long');
+    const requests = await Promise.all(Array.from({ length: 250 }, () => ask(store, clock, 'long', { join: true })));
+    const places = async (asked: readonly AcquireRequest[]): Promise<[number[], number]> => {
+      await admin.configResetStat();
+      const { results } = await store.acquire(asked);
+      const micros = (await scriptMicros()) / asked.length;
+      return [results.map((result) => (result.outcome === 'queued' ? result.place : 0)), micros];
+    };
+    const inOrder = requests.map((_, i) => i + 1);
+    const [joined, joinMicros] = await places(requests);
+    const [asked, askMicros] = await places(requests);
+    const [second, secondMicros] = await places(requests.filter((_, i) => i % 2 === 1));
+    expect([joined, asked, second]).toEqual([inOrder, inOrder, inOrder.filter((place) => place % 2 === 0)]);
+    for (const micros of [joinMicros, askMicros, secondMicros]) expect(micros).toBeLessThan(alone.refresh * 1.5);
+  });
+
   test('S18, Q2: nor where others have died, unless they are of this line', async () => {
     await grant(store, clock, 'other', { ttlMs: 60_000 });
     await line('other', 5);

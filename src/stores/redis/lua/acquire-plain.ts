@@ -5,8 +5,8 @@
 // even put together unless an item needs it, with nothing done.
 import { PLAIN_LEASE, SOON_MS } from './together.js';
 
-/** Of so many tickets, the next to die of a namespace, the line is looked for that each is in. */
-const NEXT_TO_DIE = 16;
+/** So many tickets may be looked at one by one, instead of a whole line. */
+const LOOKED_AT = 16;
 
 /** What an item looks like. */
 export const ACQUIRE_ITEM = String.raw`${PLAIN_LEASE}
@@ -18,9 +18,42 @@ local function ticketAt(name, arrivedAt, arrived) return 'w' .. name .. string.f
 local lastTtl, expiresAt, lastCaller, skew
 for i = 1, #ARGV do ids[i] = string.match(ARGV[i], '\n([^\t]+)') end
 
+-- The step of a line that this call took before: its name, ticket, and what lineOf said. Whatever the protocol does ends it.
+local earlier
+
+-- When the first of these tickets dies, nothing where one has or where it takes a longer look.
+local function firstDeath(name, members)
+  local first = math.huge
+  for from = 1, #members, 500 do
+    local ids = {}
+    for i = from, math.min(from + 499, #members) do ids[#ids + 1] = string.sub(members[i], #name + 33) end
+    for _, text in ipairs(redis.call('HMGET', ROWS, unpack(ids))) do
+      local diesAt = tonumber(string.match(text or '', '^p %d+ (%d+)'))
+      if not diesAt or diesAt <= now then return end
+      first = math.min(first, diesAt)
+    end
+  end
+  return first
+end
+
+-- The same for all who wait ahead, where it is one of the next to die of the namespace: they are looked at in that order, so a
+-- dead one of this line would be met before it.
+local function nextDeath(name, arrivedAt, arrived)
+  local dying = redis.call('ZRANGE', DYING, 0, ${LOOKED_AT - 1}, 'WITHSCORES')
+  for i = 1, #dying, 2 do
+    local number, at, named, terms = string.match(redis.call('HGET', ROWS, dying[i]) or '', WAITING)
+    if not named or (arrived and terms ~= '') then return end
+    if named == name then
+      local diesAt, since, before = tonumber(dying[i + 1]), tonumber(at), tonumber(arrivedAt)
+      if diesAt <= now then return end
+      if not arrived or since < before or (since == before and tonumber(number) < tonumber(arrived)) then return diesAt end
+    end
+  end
+end
+
 -- Who holds the name (a member of the index), how many wait ahead of the ticket that arrived then, or of a new one, and when the
--- first of all these ends; nothing where that takes a longer look. A ticket that has died counts no more, so none of this line may
--- have; and of those ahead the next to die has to be among the next to die of all.
+-- first of all these ends; nothing where one of them has died, or more of it is unusual. Of a list that asks again for many places of
+-- one line, each looks only at those between the one before it and itself.
 local function lineOf(name, holder, arrivedAt, arrived)
   local text, endsAt = nil, math.huge
   if holder then
@@ -29,29 +62,28 @@ local function lineOf(name, holder, arrivedAt, arrived)
     if not endsAt or endsAt <= now then return end
   end
   if tickets == 0 then return text, 0, endsAt end
-  local ahead = redis.call('ZLEXCOUNT', INDEX, '[w' .. name .. '\0', '(' .. (arrived and ticketAt(name, arrivedAt, arrived) or 'w' .. name .. '\1'))
-  if ahead == 0 then return text, 0, endsAt end
-  local dying = redis.call('ZRANGE', DYING, 0, ${NEXT_TO_DIE - 1}, 'WITHSCORES')
-  for i = 1, #dying, 2 do
-    local number, at, named, terms = string.match(redis.call('HGET', ROWS, dying[i]) or '', WAITING)
-    if not named or (arrived and terms ~= '') then return end
-    if named == name then
-      local diesAt = tonumber(dying[i + 1])
-      if diesAt <= now then return end
-      local since, before = tonumber(at), tonumber(arrivedAt)
-      if not arrived or since < before or (since == before and tonumber(number) < tonumber(arrived)) then
-        return text, ahead, math.min(endsAt, diesAt)
-      end
-    end
+  local from, to = '[w' .. name .. '\0', '(' .. (arrived and ticketAt(name, arrivedAt, arrived) or 'w' .. name .. '\1')
+  local ahead, passed = redis.call('ZLEXCOUNT', INDEX, from, to), 0
+  if earlier and earlier.name == name and earlier.acted == acted and earlier.ahead < ahead then
+    from, passed, endsAt = '(' .. earlier.member, earlier.ahead + 1, math.min(endsAt, earlier.endsAt, now + 10000)
   end
+  if ahead == passed then return text, ahead, endsAt end
+  local diesAt = ahead - passed > ${LOOKED_AT} and nextDeath(name, arrivedAt, arrived)
+    or firstDeath(name, redis.call('ZRANGEBYLEX', INDEX, from, to))
+  if diesAt then return text, ahead, math.min(endsAt, diesAt) end
 end
 `;
 
 /** Behind one plain lease, or behind a line that nobody holds the name of just now. */
 const LINE_UP = String.raw`
     if standing[2] then break end
-    local text, ahead, endsAt = lineOf(name, holder, arrivedAt, arrived)
-    if not ahead then break end
+    local text, ahead, endsAt
+    if follows then
+      text, ahead, endsAt = earlier.text, earlier.ahead + 1, math.min(earlier.endsAt, now + 10000)
+    else
+      text, ahead, endsAt = lineOf(name, holder, arrivedAt, arrived)
+      if not ahead then break end
+    end
     local reason = holder and 'held' or 'queue'
     answer = {'queued', ahead + 1, reason, holder and 1 or 0, ahead, math.max(1, endsAt - now), text}
     if ticket then
@@ -59,6 +91,7 @@ const LINE_UP = String.raw`
       redis.call('HSET', ROWS, id, string.format('p 0 %.0f ', now + 10000) .. before .. ' ' .. nowText .. after)
       redis.call('ZADD', DYING, now + 10000, id)
       isNamed[id] = true
+      earlier = {name = name, acted = acted, member = ticketAt(name, arrivedAt, arrived) .. id, ahead = ahead, endsAt = endsAt}
     elseif joins == '' then
       answer[1] = 'refused'
       break
@@ -78,6 +111,7 @@ const LINE_UP = String.raw`
         events[2 * put - 1], events[2 * put] = 'e', 'Q ' .. nowText .. ' ' .. wallText .. ' 0 -p\n' .. id .. '\n' .. owner .. '\n' .. name
           .. '\n\n\n' .. string.format('place#%.0f\tpriority#0\tbecause$', ahead + 1) .. reason
       end
+      earlier = {name = name, acted = acted, isNew = true, standing = standing, text = text, ahead = ahead, endsAt = endsAt}
     end
     if protocol then protocol.forget(id, name) end
     break
@@ -88,8 +122,10 @@ export const PLAIN_ACQUIRE = String.raw`
   local bornAt, ttlMs, callerWall, joins, tail, id, owner, name = string.match(item, PLAIN)
   if not bornAt or epoch >= 9007199254740991 then break end
   if trees > 0 and string.find(name, '/', 1, true) then break end
-  if isNamed[id] or isNamed[name] then break end
+  local follows = earlier and earlier.isNew and earlier.name == name and earlier.acted == acted
+  if isNamed[id] or (isNamed[name] and not follows) then break end
   local ticket, spot = textAt(i), name .. '\0'
+  if ticket and follows then break end
   local diesAt, arrived, arrivedAt, joinedEpoch
   if ticket then
     diesAt, arrived, arrivedAt, joinedEpoch = string.match(ticket, TICKET)
@@ -97,7 +133,7 @@ export const PLAIN_ACQUIRE = String.raw`
   elseif now - bornAt > 60000 or now - bornAt < -60000 then
     break
   end
-  local standing = redis.call('ZRANGEBYLEX', INDEX, '[n' .. spot, '(n' .. name .. '\1')
+  local standing = follows and earlier.standing or redis.call('ZRANGEBYLEX', INDEX, '[n' .. spot, '(n' .. name .. '\1')
   local holder = standing[1]
   local first = not holder and tickets > 0 and redis.call('ZRANGEBYLEX', INDEX, '[w' .. spot, '(w' .. name .. '\1', 'LIMIT', 0, 1)[1]
   if holder or (first and not (ticket and first == ticketAt(name, arrivedAt, arrived) .. id)) then

@@ -47,7 +47,7 @@ interface PlainItems {
 function list(name: string, flags: string, { act, call, plain }: ListParts): Script {
   const begin = plain ? `${READ_TOGETHER}${PUT_DOWN}${plain.first}` : '';
   const body = String.raw`${STEP}
-local protocol
+local protocol, acted = nil, 0
 ${begin}
 for i = 1, #ARGV + 1 do
   local item, answer = ARGV[i], nil
@@ -63,6 +63,7 @@ ${PROTOCOL}${act}
       protocol = {act = ${call}, wake = wake, forget = forget}
     end
     if item then answer = protocol.act(item) else protocol.wake() end
+    acted = acted + 1
   end
   reply[3 + i] = answer
 end
