@@ -67,7 +67,7 @@ BEGIN
 END $$;
 
 -- Not below the number of tickets, and exact where it comes near the limit. No more can be waiting than numbers were drawn since
--- the oldest of them was given its own, so they seldom have to be counted.
+-- the oldest of them was given its own, so where nobody has waited for long they are not counted.
 CREATE FUNCTION {s}.tickets_v1(p_ns integer) RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   v_drawn bigint := (SELECT pg_sequence_last_value('{s}.log_row'::regclass) - x.arrival + 1 FROM {s}.lease x

@@ -1,6 +1,6 @@
-// A step of a plain line: everybody who stands on the name wants it whole and alone, nobody's terms are out of the ordinary, and
-// nothing has lapsed. To claim as the first, to join and to ask again are then decided by a few figures, which one statement counts,
-// instead of by comparing every row of the line (docs/decisions/0020).
+// A step of a plain line: everybody in the namespace wants one name whole and alone, and on this name nothing blocks or has lapsed. To
+// claim as the first, to join and to ask again are then decided by a few figures, which one statement counts, instead of by
+// comparing every row of the line (docs/decisions/0020).
 //
 // In words: a ticket with no lease and no ticket before it becomes the lease (Q1). Otherwise it lives on, or is made, or the
 // request is refused; what stands before it is the lease, and every live ticket ahead. NULL says that this is no plain line, and
@@ -35,14 +35,14 @@ BEGIN
   ELSIF abs(p_now - w.born_at) > 60000 THEN
     RETURN;
   END IF;
-  -- What is before it: whoever holds the name or blocks it, and the live tickets ahead.
+  -- What is before it: whoever holds the name or blocks it, and the live tickets ahead. And what a clock that was ahead has written.
   SELECT count(*) FILTER (WHERE x.status = 0), count(*) FILTER (WHERE x.status = 1), max(x.id) FILTER (WHERE x.status = 1),
       max(x.status), min(x.expires_at), max(x.renewed_at)
     INTO v_ahead, v_holders, v_holder, v_oddest, v_until, v_newest
-    FROM {s}.lease x WHERE x.name = v_name AND x.ns = sp.ns AND x.stands AND (x.status <> 0
+    FROM {s}.lease x WHERE x.name = v_name AND x.ns = sp.ns AND x.stands AND (x.status <> 0 OR x.renewed_at > p_now
       OR (p_now < x.expires_at AND (x.arrived_at - x.priority * 30000, x.arrival) < (v_rank, v_arrival)));
-  -- A block, a lease that lapsed, or a row written by a clock that was ahead: no plain line.
-  IF v_oddest > 1 OR v_holders > 1 OR v_until <= p_now OR greatest(v_newest, v_row.renewed_at) > p_now THEN RETURN; END IF;
+  -- A block, a lease that lapsed, or a time that is still to come (S13): no plain line.
+  IF v_oddest > 1 OR v_holders > 1 OR v_until <= p_now OR v_newest > p_now THEN RETURN; END IF;
   IF v_holders + v_ahead = 0 THEN
     IF NOT v_waited OR pg_sequence_last_value(sp.epochs) >= 9007199254740991 THEN RETURN; END IF;
     tickets := tickets - 1;
