@@ -26,7 +26,7 @@ export class Crowds {
 
   /** `found`: everything that stands on the name. */
   keep(name: string, found: Crowd): void {
-    if (found.size <= FEW || this.#byName.has(name)) return;
+    if (found.size <= FEW || found.size > MOST_ROWS || this.#byName.has(name)) return;
     if (this.#rows + found.size > MOST_ROWS) this.clear();
     this.#byName.set(name, found);
     this.#rows += found.size;
@@ -43,6 +43,7 @@ export class Crowds {
     if (!crowd) return;
     if (!crowd.has(row.id)) this.#rows += 1;
     crowd.set(row.id, row);
+    if (this.#rows > MOST_ROWS) this.clear();
   }
 
   /** The row stands no longer. */
