@@ -279,7 +279,7 @@ export const MUTANTS: readonly Mutant[] = [
   IF abs(v_wall - p_born) > 60000 OR v_e >= 9007199254740991
     OR EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = sp.ns)
     OR EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = sp.ns AND x.stands)
-    OR EXISTS (SELECT FROM {s}.lease x WHERE x.ns = sp.ns AND x.stands AND x.parts IS NOT NULL) THEN
+    OR \${ANY_NOT_PLAIN} THEN
 `,
     after: `  v_none := pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1));
   \${ENTER_QUICKLY}
