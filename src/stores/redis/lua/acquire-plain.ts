@@ -1,8 +1,8 @@
 // Lua: the short ways of acquire. Nearly every request is plain: one exclusive node, wanted for itself alone, on the usual terms.
 // What may happen to it is decided here, and what it writes is put down with that of its neighbours (together.ts): nothing stands
 // on its name and it is new; the same, and it is the first in line; or one plain lease or a line is before it, and it joins, asks
-// again or is refused. None of these reads the line, however long it is. Anything else is left to the protocol, which is not
-// even put together unless an item needs it, with nothing done.
+// again or is refused. Hardly ever does that read the line, and never every row in full. Anything else is left to the protocol,
+// which is not even put together unless an item needs it, with nothing done.
 import { PLAIN_LEASE, SOON_MS } from './together.js';
 
 /** So many tickets may be looked at one by one, instead of a whole line. */
