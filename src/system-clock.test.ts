@@ -3,10 +3,12 @@ import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
+import { recordTimeouts } from '../test/support/recorded-timeouts.js';
 import type { TimerHandle } from './domain/clock.js';
 import { checkId, makeId } from './domain/ids.js';
-import { systemClock } from './system-clock.js';
 
+vi.resetModules(); // its timers are shared by everybody in a process: here nobody else has set one
+const { systemClock } = await import('./system-clock.js');
 const clock = systemClock();
 const run = promisify(execFile);
 
@@ -111,9 +113,18 @@ describe('timers', () => {
     }
   });
 
+  test('go on after a program put timers of its own in the place of Node’s, and took them away with one of these under way', async () => {
+    vi.useFakeTimers();
+    const before = vi.fn();
+    clock.after(100, before);
+    vi.useRealTimers();
+    await new Promise<void>((resolve) => clock.after(5, resolve));
+    expect(before).toHaveBeenCalledTimes(1);
+  });
+
   test.each([false, true])('S18: a long one waits in pieces setTimeout can hold, each kept alive: %s', (keepAlive) => {
     vi.useFakeTimers();
-    const pieces = vi.spyOn(globalThis, 'setTimeout');
+    const { set, restore } = recordTimeouts();
     try {
       const longest = 2 ** 31 - 1;
       for (const [ms, expected] of [
@@ -121,20 +132,18 @@ describe('timers', () => {
         [longest + 1, [longest, 1]],
         [2 * longest + 5, [longest, longest, 5]],
       ] as const) {
-        pieces.mockClear();
+        set.length = 0;
         const fired = vi.fn();
         clock.after(ms, fired, keepAlive);
         vi.advanceTimersByTime(ms - 1);
         expect(fired).not.toHaveBeenCalled();
-        expect(pieces.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual(
-          expected.map(() => keepAlive),
-        );
+        expect(set.map(({ timeout }) => timeout.hasRef())).toEqual(expected.map(() => keepAlive));
         vi.advanceTimersByTime(1);
         expect(fired).toHaveBeenCalledTimes(1);
-        expect(pieces.mock.calls.map(([, piece]) => piece)).toEqual(expected);
+        expect(set.map(({ ms: piece }) => piece)).toEqual(expected);
       }
     } finally {
-      pieces.mockRestore();
+      restore();
       vi.useRealTimers();
     }
   });

@@ -4,12 +4,15 @@
 //   after ──▶ in the heap ──due──▶ called, once          a timeout that is set for an earlier moment stays where it is
 //                └──cancel──▶ out                        when it fires too early, it is set anew for the first there is
 //
-// The timeout keeps the process alive for as long as there is a timer that is meant to, and not longer.
+// The timeout keeps the process alive for as long as there is a timer that is meant to, and not longer. One that does not come is set anew
+// with the next timer: a program's tests may have put a clock of their own in the place of Node's, and have taken it along.
 import { MomentHeap, type Dated } from './domain/moment-heap.js';
 import type { TimerHandle } from './domain/clock.js';
 
 /** A longer timeout of Node's fires at once; a 30-day ttl is longer, so it is waited for in pieces. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+/** No busy loop is as late as this: the timeout is gone. */
+const LOST_MS = 1_000;
 
 export class SystemTimers {
   readonly #monotonic: () => number;
@@ -28,6 +31,7 @@ export class SystemTimers {
     const now = this.#monotonic();
     this.#heap.put(timer, ms > 0 ? Math.min(now + ms, Number.MAX_VALUE) : now); // one that is never due is set too: it may keep the process
     if (timer.at < this.#timeoutAt) this.#set(timer.at - now);
+    else if (this.#timeoutAt < now - LOST_MS) this.#setForFirst();
     if (keepAlive) this.keep(timer, true);
     return timer;
   }
@@ -58,7 +62,7 @@ export class SystemTimers {
 
   #fire(): void {
     this.#timeout = undefined;
-    this.#timeoutAt = -Infinity; // whoever is set meanwhile is counted below
+    this.#timeoutAt = NaN; // neither early nor late: whoever is set meanwhile is counted below
     const now = this.#monotonic();
     try {
       for (let due = this.#heap.takeFirst(now); due; due = this.#heap.takeFirst(now)) {
@@ -68,9 +72,13 @@ export class SystemTimers {
     } finally {
       // Also when one of them has thrown: the others are not its to take along.
       this.#timeoutAt = Infinity;
-      const { first } = this.#heap;
-      if (first) this.#set(Math.max(0, first.at - this.#monotonic()));
+      this.#setForFirst();
     }
+  }
+
+  #setForFirst(): void {
+    const { first } = this.#heap;
+    if (first) this.#set(Math.max(0, first.at - this.#monotonic()));
   }
 }
 
