@@ -35,9 +35,14 @@ export class SpoolFile {
       await mkdir(folder, { recursive: true });
       const path = join(folder, ownName(clock));
       const file = new SpoolFile(path, await open(path, 'wx'));
-      await syncFolder(folder);
-      await file.takeOver(folder, clock);
-      return file;
+      try {
+        await syncFolder(folder);
+        await file.takeOver(folder, clock);
+        return file;
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
     } catch (error) {
       throw translated(error, folder);
     }

@@ -211,6 +211,7 @@ describe('V7: a store that is away', () => {
       operations: ['other'],
     });
     expect(await stream.peek(1, 9)).toHaveLength(1);
+    await passing(again.shutdown(), () => true);
   });
 
   test('V7: without a spool, or with one that cannot be written, the caller keeps its result and is told', async () => {
