@@ -22,7 +22,7 @@ $(READY): package-lock.json .npmrc scripts/setup.sh
 	@trap 'printf "%-14s %4ss\n" "make setup" "$$SECONDS"' EXIT; scripts/setup.sh && touch $@
 
 check: $(READY) ## types, lint, format, unused code, tidy tests, build, package
-	@$(TIMED) $(MAKE) -j2 -O types lint format-check unused && $(MAKE) tidy && $(MAKE) package
+	@$(TIMED) $(MAKE) -j2 -O lint types package tidy format-check unused
 
 types: $(READY) ## check the types of sources, tests and the page
 	@$(TIMED) $(BIN)/tsc -p tsconfig.json && $(BIN)/tsc -p dashboard/tsconfig.json

@@ -23,7 +23,16 @@ export default defineConfig({
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
       { test: { name: 'tidy', include: ['test/tidy/**/*.test.ts'], testTimeout: 20_000 } },
-      { test: { name: 'unit', include: ['{src,dashboard}/**/*.test.ts'], testTimeout: 20_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['{src,dashboard}/**/*.test.ts'],
+          isolate: false, // one process for many files: what they share is what programs share that open several managers
+          maxWorkers: 2,
+          sequence: { groupOrder: 5 },
+          testTimeout: 20_000,
+        },
+      },
       {
         test: {
           name: 'conformance',
