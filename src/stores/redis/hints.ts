@@ -1,29 +1,44 @@
-// Who waits or watches here, and telling them (Q3). The scripts publish whom to wake, and, while somebody watches, that
-// something changed; both may be lost. Whenever hearing begins (again), everybody who waits here is woken, because what was
-// said meanwhile was not heard.
+// Who waits or watches here, and telling them (Q3). The scripts publish whom to wake, each owner in its own channel
+// (owner-channels.ts), and, while somebody watches, that something changed; both may be lost. Whenever hearing begins (again),
+// everybody who waits here is woken, because what was said meanwhile was not heard.
 import type { Clock, TimerHandle } from '../../domain/clock.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { StoreListener } from '../store.js';
-import { channelOf } from './keys.js';
+import { changesChannelOf, channelOf } from './keys.js';
 import { SCRIPTS } from './lua/scripts.js';
 import type { Namespace } from './namespace.js';
+import { OwnerChannels } from './owner-channels.js';
 
 /** How long the scripts go on announcing changes after a watcher was last heard of, and how often it says so. */
 const WATCHED_MS = 30_000;
 const WATCHES_EVERY_MS = 10_000;
 
+interface Asked {
+  readonly id?: unknown;
+  readonly owner?: unknown;
+}
+
 export class Hints {
   readonly #namespace: Namespace;
   readonly #clock: Clock;
   readonly #listeners = new Set<StoreListener>();
-  /** Joined through this store and not yet answered otherwise. */
-  readonly #tickets = new Set<string>();
+  /** Joined through this store and not yet answered otherwise, each with its owner. */
+  readonly #tickets = new Map<string, string>();
+  readonly #owners: OwnerChannels;
   #stopHearing: (() => void) | undefined;
+  #stopChanges: (() => void) | undefined;
   #watching: TimerHandle | undefined;
 
   constructor(namespace: Namespace, clock: Clock) {
     this.#namespace = namespace;
     this.#clock = clock;
+    this.#owners = new OwnerChannels(
+      (owner, listener) => namespace.link.subscribe(channelOf(namespace.name, owner), listener),
+      {
+        message: (payload) => this.#heard(payload),
+        up: (owner) => this.#wake([...this.#tickets.keys()].filter((id) => this.#tickets.get(id) === owner)),
+      },
+    );
   }
 
   subscribe(listener: StoreListener): () => void {
@@ -36,12 +51,13 @@ export class Hints {
   }
 
   /** Keeps the list of tickets by what the store answered; an answer that is not 'queued' ends the wait. */
-  answered(requests: readonly { readonly id?: unknown }[], results: readonly { readonly outcome: string }[]): void {
-    for (const [i, result] of results.entries()) {
-      const id = requests[i]?.id;
+  answered(requests: readonly Asked[], results: readonly { readonly outcome: string }[]): void {
+    for (const [i, { outcome }] of results.entries()) {
+      const { id, owner } = requests[i] ?? {};
       if (typeof id !== 'string') continue;
-      if (result.outcome !== 'queued') this.#tickets.delete(id);
-      else if (this.#tickets.size < LIMITS.ticketsPerNamespace) this.#tickets.add(id);
+      const waiting = this.#tickets.get(id);
+      if (outcome !== 'queued') this.#left(id, waiting);
+      else if (waiting === undefined && typeof owner === 'string') this.#joined(id, owner);
     }
   }
 
@@ -51,24 +67,45 @@ export class Hints {
     this.#startOrStop();
   }
 
+  #joined(id: string, owner: string): void {
+    if (this.#tickets.size >= LIMITS.ticketsPerNamespace) return;
+    this.#tickets.set(id, owner);
+    if (this.#listeners.size > 0) this.#owners.joined(owner);
+  }
+
+  #left(id: string, owner: string | undefined): void {
+    if (owner === undefined) return;
+    this.#tickets.delete(id);
+    this.#owners.left(owner);
+  }
+
   #startOrStop(): void {
+    const { link, name, isReadOnly } = this.#namespace;
     if (this.#listeners.size === 0) {
       this.#stopHearing?.();
       this.#stopHearing = undefined;
+      this.#owners.close();
     } else {
-      this.#stopHearing ??= this.#namespace.link.subscribe(channelOf(this.#namespace.name), {
+      this.#stopHearing ??= link.subscribe(channelOf(name), {
         message: (payload) => this.#heard(payload),
         down: (error) => this.#tell((listener) => listener.down?.(error)),
         up: () => this.#isUp(),
       });
     }
-    const isWatched = [...this.#listeners].some((listener) => listener.changed !== undefined);
-    if (!isWatched || this.#namespace.isReadOnly) {
+    if (![...this.#listeners].some((listener) => listener.changed !== undefined)) {
+      this.#stopChanges?.();
+      this.#stopChanges = undefined;
       this.#watching?.cancel();
       this.#watching = undefined;
-    } else if (!this.#watching) {
-      this.#watch();
+      return;
     }
+    const changed = (): void => this.#tell((listener) => listener.changed?.());
+    this.#stopChanges ??= link.subscribe(changesChannelOf(name), {
+      message: changed,
+      down: () => undefined,
+      up: changed,
+    });
+    if (!this.#watching && !isReadOnly) this.#watch();
   }
 
   /** Says that somebody watches, for as long as somebody does. Where it cannot be said the watcher has its own look. */
@@ -78,19 +115,16 @@ export class Hints {
   }
 
   #heard(payload: string): void {
-    const own = payload === '' ? [] : payload.split(' ').filter((id) => this.#tickets.has(id));
-    if (own.length > 0) this.#wake(own);
-    this.#tell((listener) => listener.changed?.());
+    this.#wake(payload.split(' ').filter((id) => this.#tickets.has(id)));
   }
 
   #isUp(): void {
     this.#tell((listener) => listener.up?.());
-    if (this.#tickets.size > 0) this.#wake([...this.#tickets]);
-    this.#tell((listener) => listener.changed?.());
+    this.#wake([...this.#tickets.keys()]);
   }
 
   #wake(ids: readonly string[]): void {
-    this.#tell((listener) => listener.wake?.(ids));
+    if (ids.length > 0) this.#tell((listener) => listener.wake?.(ids));
   }
 
   /** Each for itself, so that one that throws or claims at once disturbs nobody (S12). */

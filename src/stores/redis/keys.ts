@@ -19,9 +19,14 @@ export function streamKeysOf(namespace: string): readonly string[] {
   return [...keysOf(namespace), ...STREAM_NAMES.map((name) => keyOf(namespace, name))];
 }
 
-/** Where the scripts say whom to wake, and that something changed. */
-export function channelOf(namespace: string): string {
-  return keyOf(namespace, 'hints');
+/** Where the scripts say whom to wake: those of one owner, or of all whose owner's channel nobody hears. */
+export function channelOf(namespace: string, owner?: string): string {
+  return keyOf(namespace, owner === undefined ? 'hints' : `hints:${owner}`);
+}
+
+/** Where they say that something changed, while somebody watches. */
+export function changesChannelOf(namespace: string): string {
+  return keyOf(namespace, 'changes');
 }
 
 /** Where they say in which streams something was settled, while somebody waits for that. */

@@ -149,7 +149,7 @@ if doesCycleStand() then
       lease and lease.owner or after.owner}, '\30')
   end
   failTicket(find(victim), 'deadlock', table.concat(steps, '\31'))
-  woken[#woken + 1] = victim
+  wakeUp(find(victim))
   reply[4] = 'failed'
 end
 `;

@@ -57,7 +57,7 @@ export const PLAIN_END = String.raw`
 
 /** Q3, where only plain leases went: the first in line of each name, if it wants that name alone, and nobody behind it. */
 export const WAKE_FIRST = String.raw`
-local FIRST = '^p %d+ (%d+) [^\n]*\n[^\n]*\n([^\t]*)\t[^\t]*\txn:[^\t\31]*\t'
+local FIRST = '^p %d+ (%d+) [^\n]*\n[^\n]*\n([^\t]*)\t([^\t]*)\txn:[^\t\31]*\t'
 local function wakeFirst()
   local found = {}
   for _, part in ipairs(freed) do
@@ -65,9 +65,9 @@ local function wakeFirst()
     if trees > 0 and string.find(name, '/', 1, true) then return end
     local first = redis.call('ZRANGEBYLEX', INDEX, '[w' .. name .. '\0', '(w' .. name .. '\1', 'LIMIT', 0, 1)[1]
     if first then
-      local diesAt, id = string.match(redis.call('HGET', ROWS, string.sub(first, #name + 33)) or '', FIRST)
+      local diesAt, id, owner = string.match(redis.call('HGET', ROWS, string.sub(first, #name + 33)) or '', FIRST)
       if not id or tonumber(diesAt) <= now then return end
-      found[#found + 1] = id
+      found[owner] = found[owner] and found[owner] .. ' ' .. id or id
     end
   end
   woken, freed = found, {}

@@ -117,11 +117,19 @@ local wallText = wall == now and nowText or string.format('%.0f', wall)
 
 export const STEP = READ_STATE + BEGIN;
 
-/** Hints may be lost, so an error in sending one is none: a user may have no right to the channel. The log is kept short. */
-export const FINISH = String.raw`
-if #woken > 0 or tonumber(watched) > now then
-  redis.pcall('PUBLISH', string.sub(META, 1, -5) .. 'hints', table.concat(woken, ' '))
+/** `woken` is the ids of each owner. Who waits is told where its owner is told, and where nobody hears that (or not at this node of a
+ *  cluster) everybody is. Hints may be lost, so an error in sending one is none: a user may have no right to the channel. */
+const TELL = String.raw`
+for owner, ids in pairs(woken) do
+  local channel = string.sub(META, 1, -5) .. 'hints'
+  local heard = redis.pcall('PUBLISH', channel .. ':' .. owner, ids)
+  if heard == 0 or type(heard) == 'table' then redis.pcall('PUBLISH', channel, ids) end
 end
+if tonumber(watched) > now then redis.pcall('PUBLISH', string.sub(META, 1, -5) .. 'changes', '') end
+`;
+
+/** The log is kept short. */
+export const FINISH = String.raw`${TELL}
 if seq > 1000000 and math.floor(seq / 128) > math.floor(firstSeq / 128) then
   redis.call('XTRIM', LOG, 'MINID', '~', string.format('%.0f', seq - 999999))
 end

@@ -79,6 +79,9 @@ end
 
 /** Q3, as src/domain/wake-order.ts: for each freed name the first waiters that no longer conflict there. */
 export const WAKE = String.raw`
+local function wakeUp(row)
+  woken[row.owner] = woken[row.owner] and woken[row.owner] .. ' ' .. row.id or row.id
+end
 local function wake()
   if tickets > 0 and #freed > 0 then
     local waiting, live = {}, {}
@@ -105,7 +108,7 @@ local function wake()
           if fitsHere then
             if not isWoken[ticket.id] then
               isWoken[ticket.id] = true
-              woken[#woken + 1] = ticket.id
+              wakeUp(ticket)
             end
             count = count + 1
             if count >= 64 then break end

@@ -1,0 +1,168 @@
+// Who is told in Redis, and who is left alone (Q3). Each owner has a channel; where nobody hears it, everybody is told; changes have a
+// channel of their own. What is published is seen here by a client that listens to all of it, and by the stores themselves.
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Lease } from '../../src/domain/lease.js';
+import type { AcquireRequest } from '../../src/domain/requests.js';
+import { openRedis } from '../../src/stores/redis/index.js';
+import { changesChannelOf, channelOf } from '../../src/stores/redis/keys.js';
+import type { Store, StoreListener } from '../../src/stores/store.js';
+import { systemClock } from '../../src/system-clock.js';
+import { ask, grant } from '../support/ask.js';
+import { onRedis, type Admin } from '../support/redis-site.js';
+import type { RedisServer } from '../support/servers/redis-server.js';
+import { isSkipped } from '../support/servers/server-process.js';
+
+const clock = systemClock();
+const FOR_ALL = channelOf('default');
+const CHANGES = changesChannelOf('default');
+const KEPT_IDLE = 32;
+let server: RedisServer;
+let admin: Admin;
+let store: Store;
+const endings: (() => unknown)[] = [];
+
+interface Process {
+  readonly store: Store;
+  readonly woken: string[];
+  readonly owners: Set<string>;
+  changes: number;
+}
+
+/** What another process would have: a store of its own, and somebody who listens. */
+async function process(watches = false): Promise<Process> {
+  const own = await openRedis(server.url, { clock });
+  endings.push(() => own.close());
+  const found: Process = { store: own, woken: [], owners: new Set(), changes: 0 };
+  const listener: StoreListener = { wake: (ids) => void found.woken.push(...ids) };
+  const isUp = new Promise<void>((up) => {
+    const watching = watches ? { changed: () => void (found.changes += 1) } : {};
+    own.subscribe({ ...listener, ...watching, up });
+  });
+  await isUp;
+  return found;
+}
+
+/** Joins the line for a name that is held. The first of its owner is woken when that one's channel comes to be heard: forgotten here. */
+async function join({ store: own, woken, owners }: Process, name: string, owner: string): Promise<AcquireRequest> {
+  const request = await ask(own, clock, name, { owner, join: true });
+  await own.acquire([request]);
+  if (!owners.has(owner)) await expect.poll(() => woken).toContain(request.id);
+  owners.add(owner);
+  woken.length = 0;
+  return request;
+}
+
+async function heardAt(channel: string): Promise<number> {
+  return (await admin.pubSubNumSub([channel]))[channel] ?? 0;
+}
+
+/** What is published from now on, as `channel payload`: everything, or in one channel. A pattern counts as somebody who hears. */
+async function published(channel?: string): Promise<string[]> {
+  const all: string[] = [];
+  const ear = admin.duplicate();
+  await ear.connect();
+  const hear = (payload: string, from: string): void => void all.push(`${from} ${payload}`);
+  await (channel === undefined ? ear.pSubscribe('holdfast:{default}:*', hear) : ear.subscribe(channel, hear));
+  endings.push(() => ear.destroy());
+  return all;
+}
+
+const end = ({ id, epoch }: Lease) =>
+  store.end([{ id, epoch, requestId: clock.randomText(), why: 'released' as const }]);
+
+describe.skipIf(isSkipped('redis'))('hints of Redis', () => {
+  onRedis(clock, {}, (site) => {
+    ({ server, admin, store } = site);
+  });
+  afterEach(async () => {
+    for (const ending of endings.splice(0).reverse()) await ending();
+  });
+
+  test('Q3: a freed name is told to the process that is next, and to no other', async () => {
+    const [first, second] = [await process(), await process()];
+    const held = await grant(store, clock, 'a');
+    const next = await join(first, 'a', 'first');
+    await join(second, 'a', 'second');
+    const said = await published();
+    await end(held);
+    await expect.poll(() => first.woken).toEqual([next.id]);
+    expect(said).toEqual([`${channelOf('default', 'first')} ${next.id}`]);
+    expect(second.woken).toEqual([]);
+  });
+
+  test('Q3: one release that frees names of two owners tells each of its own', async () => {
+    const [first, second] = [await process(), await process()];
+    const names = ['a', 'b', 'c'];
+    const held = [];
+    for (const name of names) held.push(await grant(store, clock, name));
+    const a = await join(first, 'a', 'first');
+    const b = await join(second, 'b', 'second');
+    const c = await join(first, 'c', 'first');
+    await store.end(held.map(({ id, epoch }) => ({ id, epoch, requestId: clock.randomText(), why: 'released' })));
+    await expect.poll(() => first.woken).toEqual([a.id, c.id]);
+    await expect.poll(() => second.woken).toEqual([b.id]);
+  });
+
+  test('Q3: where nobody hears the channel of its owner everybody is told', async () => {
+    const listening = await process();
+    const held = await grant(store, clock, 'a');
+    const request = await ask(store, clock, 'a', { owner: 'deaf', join: true });
+    await store.acquire([request]); // through a store to which nobody listens
+    const said = await published(FOR_ALL);
+    await end(held);
+    await expect.poll(() => said).toEqual([`${FOR_ALL} ${request.id}`]);
+    expect(listening.woken).toEqual([]); // not one of its own
+  });
+
+  test('Q3: two processes of one owner both hear, and each wakes its own', async () => {
+    const [first, second] = [await process(), await process()];
+    const held = [await grant(store, clock, 'a'), await grant(store, clock, 'b')] as const;
+    const a = await join(first, 'a', 'twins');
+    const b = await join(second, 'b', 'twins');
+    await end(held[1]);
+    await expect.poll(() => second.woken).toEqual([b.id]);
+    await end(held[0]);
+    await expect.poll(() => first.woken).toEqual([a.id]);
+  });
+
+  test('Q3: after a lost connection every channel is heard again, and everybody who waits is woken', async () => {
+    const first = await process();
+    const held = await grant(store, clock, 'a');
+    const next = await join(first, 'a', 'first');
+    await admin.sendCommand(['CLIENT', 'KILL', 'TYPE', 'pubsub']);
+    await expect.poll(() => first.woken, { timeout: 5_000 }).toContain(next.id);
+    await expect.poll(() => heardAt(channelOf('default', 'first')), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => first.woken.length).toBeGreaterThan(1);
+    first.woken.length = 0;
+    await end(held);
+    await expect.poll(() => first.woken).toEqual([next.id]);
+  });
+
+  test('Q3: who watches is told of every change, and who waits is not disturbed by it', async () => {
+    const [waiting, watching] = [await process(), await process(true)];
+    await grant(store, clock, 'a');
+    await join(waiting, 'a', 'first');
+    await expect.poll(() => heardAt(CHANGES)).toBe(1);
+    const said = await published();
+    watching.changes = 0;
+    await grant(store, clock, 'b');
+    await expect.poll(() => watching.changes).toBeGreaterThan(0);
+    expect(said).toEqual([`${CHANGES} `]);
+  });
+
+  test('S18: the channels of owners who have gone are left, but for a few', async () => {
+    const desk = await process();
+    const held = await grant(store, clock, 'a');
+    for (let i = 0; i < KEPT_IDLE + 8; i += 1) {
+      const request = await ask(desk.store, clock, 'a', { owner: `guest ${i}`, join: true });
+      await desk.store.acquire([request]);
+      await desk.store.end([{ id: request.id, requestId: clock.randomText(), why: 'cancelled' }]);
+    }
+    const channels = () => admin.pubSubChannels(channelOf('default', '*'));
+    await expect.poll(async () => (await channels()).length).toBe(KEPT_IDLE);
+    expect(await channels()).toContain(channelOf('default', `guest ${KEPT_IDLE + 7}`));
+    const back = await join(desk, 'a', 'guest 0');
+    await end(held);
+    await expect.poll(() => desk.woken).toEqual([back.id]);
+  });
+});
