@@ -43,7 +43,7 @@ const openHttp: Opener = async (url, options) => {
 const SCHEMES: Readonly<Record<string, Opener>> = {
   memory: async (_url, { clock, namespace }) => {
     const { MemoryStore } = await import('./memory/index.js');
-    return new MemoryStore({ clock, namespace });
+    return new MemoryStore({ clock, namespace, givesWay: true });
   },
   sqlite: async (url, options) => {
     const { openSqlite } = await import('./sqlite/index.js');

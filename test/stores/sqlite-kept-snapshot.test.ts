@@ -9,7 +9,7 @@ import type { Lease } from '../../src/domain/lease.js';
 import type { AcquireRequest } from '../../src/domain/requests.js';
 import { openSqlite } from '../../src/stores/sqlite/index.js';
 import { KeptSnapshot } from '../../src/stores/sqlite/kept-snapshot.js';
-import { LoopTurns } from '../../src/stores/sqlite/loop-turns.js';
+import { LoopTurns } from '../../src/stores/protocol/loop-turns.js';
 import { applyMigrations, openDatabase } from '../../src/stores/sqlite/open-file.js';
 import { parseSqliteUrl } from '../../src/stores/sqlite/sqlite-url.js';
 import { Statements } from '../../src/stores/sqlite/statements.js';

@@ -5,7 +5,7 @@ import Driver from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { openSqlite } from '../../src/stores/sqlite/index.js';
 import { KeptSnapshot } from '../../src/stores/sqlite/kept-snapshot.js';
-import { LoopTurns } from '../../src/stores/sqlite/loop-turns.js';
+import { LoopTurns } from '../../src/stores/protocol/loop-turns.js';
 import { openDatabase, applyMigrations } from '../../src/stores/sqlite/open-file.js';
 import { parseSqliteUrl } from '../../src/stores/sqlite/sqlite-url.js';
 import { Statements } from '../../src/stores/sqlite/statements.js';

@@ -18,6 +18,7 @@ import type { Step } from '../protocol/rows.js';
 import { SequencesOverRows, SettledListeners } from '../protocol/sequence/over-rows.js';
 import type { SequenceStep } from '../protocol/sequence/rows.js';
 import { wokenBy } from '../protocol/wake.js';
+import { LoopTurns } from '../protocol/loop-turns.js';
 import type { SequenceStore } from '../sequence-store.js';
 import type * as port from '../store.js';
 import { Model } from './model.js';
@@ -31,8 +32,17 @@ interface Shared {
   readonly spaces: Map<string, MemoryStore>;
   /** Wall minus monotonic time, read once: steps of the wall clock change nothing (S13). */
   readonly anchor: number;
+  /** None under a clock of its own, where there is no loop to give way to. */
+  readonly turns: LoopTurns | undefined;
   lastNow: number;
   closed: boolean;
+}
+
+export interface MemoryOptions {
+  readonly clock: Clock;
+  readonly namespace?: string;
+  /** S20: lets the event loop go round now and then, also when it is asked without a pause. */
+  readonly givesWay?: boolean;
 }
 
 export class MemoryStore implements port.Store {
@@ -46,10 +56,10 @@ export class MemoryStore implements port.Store {
   /** Somebody wants to hear of every change, not only of its own turn. */
   #isWatched = false;
 
-  constructor(options: { readonly clock: Clock; readonly namespace?: string }, shared?: Shared) {
-    const { clock } = options;
+  constructor(options: MemoryOptions, shared?: Shared) {
+    const { clock, givesWay = false } = options;
     this.namespace = checkNamespace(options.namespace ?? 'default');
-    this.#shared = shared ?? newShared(clock);
+    this.#shared = shared ?? newShared(clock, givesWay);
     this.#shared.spaces.set(this.namespace, this);
     const { incarnation } = this.#shared;
     this.#model = new Model({
@@ -59,8 +69,8 @@ export class MemoryStore implements port.Store {
       epoch: liftedEpoch(0, clock.wall()),
     });
     this.sequences = new SequencesOverRows({
-      step: async (act) => this.#sequenceStep(act),
-      look: async (act) => this.#look((now) => act(this.#model.sequenceStep(now, clock.wall()))),
+      step: (act) => this.#look((now) => this.#sequenceStep(now, act)),
+      look: (act) => this.#look((now) => act(this.#model.sequenceStep(now, clock.wall()))),
       subscribe: (listener) => this.#settledListeners.add(listener),
       durability: DURABILITY,
     });
@@ -71,56 +81,58 @@ export class MemoryStore implements port.Store {
     return spaces.get(checkNamespace(namespace)) ?? new MemoryStore({ clock, namespace }, this.#shared);
   }
 
-  async acquire(requests: readonly AcquireRequest[]): Promise<port.Answers<port.AcquireResult>> {
+  acquire(requests: readonly AcquireRequest[]): Promise<port.Answers<port.AcquireResult>> {
     return this.#items(requests, (step) => this.#model.acquire(step, requests));
   }
-  async renew(requests: readonly RenewRequest[]): Promise<port.Answers<port.RenewResult>> {
+  renew(requests: readonly RenewRequest[]): Promise<port.Answers<port.RenewResult>> {
     return this.#items(requests, (step) => this.#model.renew(step, requests));
   }
-  async end(requests: readonly EndRequest[]): Promise<port.Answers<port.EndResult>> {
+  end(requests: readonly EndRequest[]): Promise<port.Answers<port.EndResult>> {
     return this.#items(requests, (step) => this.#model.end(step, requests));
   }
-  async change(requests: readonly ChangeRequest[]): Promise<port.Answers<port.ChangeResult>> {
+  change(requests: readonly ChangeRequest[]): Promise<port.Answers<port.ChangeResult>> {
     return this.#items(requests, (step) => this.#model.change(step, requests));
   }
-  async revoke(order: RevokeOrder): Promise<port.Revoked> {
+  revoke(order: RevokeOrder): Promise<port.Revoked> {
     return this.#step((step) => this.#model.revoke(step, order));
   }
-  async failTicket(order: { id: string; cycle: readonly string[] }): Promise<port.FailedTicket> {
+  failTicket(order: { id: string; cycle: readonly string[] }): Promise<port.FailedTicket> {
     return this.#step((step) => this.#model.failTicket(step, order));
   }
-  async sweep(order: { limit: number }): Promise<port.Swept> {
+  sweep(order: { limit: number }): Promise<port.Swept> {
     return this.#step((step) => this.#model.sweep(step, order));
   }
-  async events(query: EventQuery): Promise<port.Events> {
+  events(query: EventQuery): Promise<port.Events> {
     return this.#look(() => this.#model.events(query));
   }
-  async prune(order: port.PruneOrder): Promise<port.Pruned> {
+  prune(order: port.PruneOrder): Promise<port.Pruned> {
     return this.#look((now) => this.#model.prune(now, order));
   }
-  async settings(): Promise<port.SettingsReply> {
+  settings(): Promise<port.SettingsReply> {
     return this.#look(() => ({ settings: this.#model.settings }));
   }
-  async setSettings(changes: Readonly<Record<string, unknown>>): Promise<port.SettingsReply> {
+  setSettings(changes: Readonly<Record<string, unknown>>): Promise<port.SettingsReply> {
     return this.#look(() => ({ settings: this.#model.setSettings(changes) }));
   }
-  async waitGraph(): Promise<port.Reply & WaitGraph> {
+  waitGraph(): Promise<port.Reply & WaitGraph> {
     return this.#look((now) => this.#model.waitGraph(now));
   }
-  async get(ids: readonly string[]): ReturnType<port.Store['get']> {
-    checkLimit(Math.max(1, ids.length));
-    return this.#look((now) => ({ items: this.#model.get(now, ids) }));
+  get(ids: readonly string[]): ReturnType<port.Store['get']> {
+    return this.#look((now) => {
+      checkLimit(Math.max(1, ids.length));
+      return { items: this.#model.get(now, ids) };
+    });
   }
-  async list(filter: ListFilter): Promise<port.Listed> {
+  list(filter: ListFilter): Promise<port.Listed> {
     return this.#look((now) => this.#model.list(now, filter));
   }
-  async show(resource: string, historyLimit: number): Promise<port.Shown> {
+  show(resource: string, historyLimit: number): Promise<port.Shown> {
     return this.#look((now) => {
       const { history, ...standing } = this.#model.show(now, resource, historyLimit);
       return { ...standing, history: history.outcome === 'rows' ? history.rows : [] };
     });
   }
-  async info(): Promise<port.StoreInfo> {
+  info(): Promise<port.StoreInfo> {
     const capabilities: port.Capabilities = {
       minTtlMs: 100,
       clockGrainMs: 1,
@@ -131,7 +143,7 @@ export class MemoryStore implements port.Store {
     };
     return this.#look(() => ({ kind: KIND, capabilities, details: {} }));
   }
-  async time(): Promise<port.TimeReply> {
+  time(): Promise<port.TimeReply> {
     return this.#look(() => ({ epoch: this.#model.epoch }));
   }
   async migrate(): Promise<{ applied: readonly string[]; pending: readonly string[] }> {
@@ -162,37 +174,45 @@ export class MemoryStore implements port.Store {
     }
   }
 
-  #items<R>(requests: readonly object[], act: (step: Step) => (R | port.Failed)[]): port.Answers<R> {
-    checkBatch(requests);
-    return this.#step((step): { results: (R | port.Failed)[] } => ({ results: act(step) }));
+  #items<R>(requests: readonly object[], act: (step: Step) => (R | port.Failed)[]): Promise<port.Answers<R>> {
+    return this.#step((step): { results: (R | port.Failed)[] } => {
+      checkBatch(requests);
+      return { results: act(step) };
+    });
   }
 
   /** One step of the protocol, then the wake-ups that follow from it, after the answer is on its way. */
-  #step<T>(act: (step: Step) => T): T & port.Reply {
-    checkOpen(this.#shared);
-    const step = this.#model.step(this.#now(), this.#shared.clock.wall());
-    const answer = act(step);
-    const woken = wokenBy(step);
-    if (woken.length > 0 || this.#isWatched) this.#shared.clock.soon(() => this.#announce(woken));
-    return { ...this.#reply(step.now), ...answer };
-  }
-
-  #sequenceStep<T>(act: (step: SequenceStep) => T): T & port.Reply {
+  #step<T>(act: (step: Step) => T): Promise<T & port.Reply> {
     return this.#look((now) => {
       const { clock } = this.#shared;
-      const step = this.#model.sequenceStep(now, clock.wall());
+      const step = this.#model.step(now, clock.wall());
       const answer = act(step);
-      if (step.settled.size > 0) clock.soon(() => this.#settledListeners.tell([...step.settled]));
-      if (this.#isWatched) clock.soon(() => this.#announce([]));
+      const woken = wokenBy(step);
+      if (woken.length > 0 || this.#isWatched) clock.soon(() => this.#announce(woken));
       return answer;
     });
   }
 
-  #look<T>(act: (now: number) => T): T & port.Reply {
-    checkOpen(this.#shared);
-    const now = this.#now();
-    const answer = act(now);
-    return { ...this.#reply(now), ...answer };
+  #sequenceStep<T>(now: number, act: (step: SequenceStep) => T): T {
+    const { clock } = this.#shared;
+    const step = this.#model.sequenceStep(now, clock.wall());
+    const answer = act(step);
+    if (step.settled.size > 0) clock.soon(() => this.#settledListeners.tell([...step.settled]));
+    if (this.#isWatched) clock.soon(() => this.#announce([]));
+    return answer;
+  }
+
+  /** Every call: at once, at one moment of the store's clock. What is late, when the loop has to have its turn, is the answer. */
+  async #look<T>(act: (now: number) => T): Promise<T & port.Reply> {
+    const { turns } = this.#shared;
+    try {
+      checkOpen(this.#shared);
+      const now = this.#now();
+      const answer = act(now);
+      return { ...this.#reply(now), ...answer };
+    } finally {
+      if (turns?.isLong()) await turns.next();
+    }
   }
 
   /** S13: whole milliseconds, never going back. */
@@ -214,9 +234,10 @@ export class MemoryStore implements port.Store {
   }
 }
 
-function newShared(clock: Clock): Shared {
+function newShared(clock: Clock, givesWay: boolean): Shared {
   const anchor = clock.wall() - clock.monotonic();
-  return { clock, incarnation: clock.randomText(), spaces: new Map(), anchor, lastNow: 0, closed: false };
+  const turns = givesWay ? new LoopTurns(clock) : undefined;
+  return { clock, incarnation: clock.randomText(), spaces: new Map(), anchor, turns, lastNow: 0, closed: false };
 }
 
 function checkOpen(shared: Shared): void {

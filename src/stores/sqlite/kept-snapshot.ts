@@ -9,7 +9,7 @@
 //
 // Kept, it holds up the checkpointer like any reader, so it never outlives its turn.
 import type { Database, Statement } from 'better-sqlite3';
-import type { LoopTurns } from './loop-turns.js';
+import type { LoopTurns } from '../protocol/loop-turns.js';
 
 /** After somebody else was first, so many writes go without: among many writers every kept snapshot would be refused. */
 const WRITES_WITHOUT = 64;

@@ -15,7 +15,7 @@ import { Statements } from './statements.js';
 import { indexTail, type TailBounds } from './tail.js';
 import { translateError } from './translate-error.js';
 import { KeptSnapshot } from './kept-snapshot.js';
-import { LoopTurns } from './loop-turns.js';
+import { LoopTurns } from '../protocol/loop-turns.js';
 import { WriteLane, type How } from './write-lane.js';
 
 /** Many short processes together make a long WAL, though none of them ever starts a worker: each folds it in as it goes. */

@@ -7,7 +7,7 @@ import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
 import { isBusy, translateError } from './translate-error.js';
 import type { KeptSnapshot } from './kept-snapshot.js';
-import type { LoopTurns } from './loop-turns.js';
+import type { LoopTurns } from '../protocol/loop-turns.js';
 import type { Statements } from './statements.js';
 
 export type How = 'plain' | 'durable';

@@ -1,5 +1,5 @@
-// S20: the event loop stays free. SQLite answers at once, so a caller that awaits one call after another would run on
-// promises alone and no timer, socket or abort would ever get its turn. Once a turn of the loop has lasted long enough,
+// S20: the event loop stays free. A store in this process answers at once, so a caller that awaits one call after another would run
+// on promises alone and no timer, socket or abort would ever get its turn. Once a turn of the loop has lasted long enough,
 // the next write lets the loop go round first.
 import type { Clock } from '../../domain/clock.js';
 
