@@ -333,6 +333,38 @@ export const MUTANTS: readonly Mutant[] = [
     after: '  return now + Math.min(ttlMs + 1, maxHoldMs ?? Infinity);\n',
     by: ['test/stores/linearizable.test.ts'],
   },
+  {
+    name: 'a claim that passes those ahead of it (Redis)',
+    rule: 'Q1',
+    file: 'src/stores/redis/lua/acquire-plain.ts',
+    before: 'if holder or (first and not (ticket and first == ticketAt(name, arrivedAt, arrived) .. id)) then',
+    after: 'if holder or (first and not ticket) then',
+    by: ['test/stores/redis-line.test.ts'],
+  },
+  {
+    name: 'a claim that passes those ahead of it (PostgreSQL)',
+    rule: 'Q1',
+    file: 'src/stores/postgres/schema/line.ts',
+    before: 'IF v_holders + v_ahead = 0 THEN',
+    after: 'IF v_holders = 0 THEN',
+    by: ['test/stores/postgres-programs.test.ts'],
+  },
+  {
+    name: 'a line remembered as it was (SQLite)',
+    rule: 'Q1',
+    file: 'src/stores/sqlite/sql-rows.ts',
+    before: '    this.#writer.save(row, changed);\n    this.#space.crowds.follow(row);\n',
+    after: '    this.#writer.save(row, changed);\n',
+    by: ['test/stores/sqlite-programs.test.ts'],
+  },
+  {
+    name: 'a hint in the channel of somebody else (Redis)',
+    rule: 'Q3',
+    file: 'src/stores/redis/lua/hold.ts',
+    before: "found[owner] = found[owner] and found[owner] .. ' ' .. id or id",
+    after: 'found[id] = id',
+    by: ['test/stores/redis-hints.test.ts'],
+  },
 ];
 
 /** Named in the plan of the proof: each is the beginning of a mutant's name. */
