@@ -43,6 +43,13 @@ describe.skipIf(isSkipped('redis'))('the link to Redis', () => {
       await link.close();
       given?.close();
     });
+    /** Resolves, with how to leave it, when the channel is heard. */
+    const hear = (channel: string, heard: string[]): Promise<() => void> =>
+      new Promise((resolve) => {
+        const up = (): void => resolve(leave);
+        const listener: LinkListener = { message: (text) => void heard.push(text), down: () => undefined, up };
+        const leave = link.subscribe(channel, listener);
+      });
 
     test('S17: text of any kind, numbers, nothing and lists arrive alike', async () => {
       const big = String(Number.MAX_SAFE_INTEGER); // as text: two of the libraries round integer replies this large
@@ -65,18 +72,28 @@ describe.skipIf(isSkipped('redis'))('the link to Redis', () => {
 
     test('Q3: what is published is heard over a connection of its own, until it is left', async () => {
       const heard: string[] = [];
-      let up = (): void => undefined;
-      const isUp = new Promise<void>((resolve) => {
-        up = resolve;
-      });
-      const listener: LinkListener = { message: (text) => void heard.push(text), down: () => undefined, up };
-      const leave = link.subscribe('{a}:wake', listener);
-      await isUp;
+      const leave = await hear('{a}:wake', heard);
       expect(await link.command('{a}:k', ['PUBLISH', '{a}:wake', 'eins'])).toBe(1);
       await expect.poll(() => heard).toEqual(['eins']);
       leave();
       await expect.poll(() => link.command('{a}:k', ['PUBLISH', '{a}:wake', 'zwei'])).toBe(0);
       expect(heard).toEqual(['eins']);
+    });
+
+    test('Q3: a channel that is left and asked for again at once is heard, and once', async () => {
+      const heard: string[] = [];
+      await hear('{a}:other', []); // so that the connection stays
+      for (let i = 0; i < 3; i += 1) {
+        const leave = await hear('{a}:wake', heard);
+        leave();
+        const leaveAgain = await hear('{a}:wake', heard);
+        expect(await link.command('{a}:k', ['PUBLISH', '{a}:wake', String(i)])).toBe(1);
+        await expect.poll(() => heard.at(-1)).toBe(String(i));
+        leaveAgain();
+        link.subscribe('{a}:wake', { message: () => undefined, down: () => undefined, up: () => undefined })();
+      }
+      await expect.poll(() => link.command('{a}:k', ['PUBLISH', '{a}:wake', 'more'])).toBe(0);
+      expect(heard).toEqual(['0', '1', '2']);
     });
 
     test('facts name server, client and what survives', () => {

@@ -25,6 +25,8 @@ export class Hearing {
   readonly #connections: Connections;
   readonly #clock: Clock;
   readonly #channels = new Map<string, Channel>();
+  /** Left, and the server has not said so yet. Asked for again before that, a client may take it for one it still hears. */
+  readonly #leaving = new Map<string, Promise<void>>();
   #connection: HearingConnection | undefined;
   #isOpening = false;
   #isClosed = false;
@@ -61,13 +63,25 @@ export class Hearing {
     if (channel.listeners.size > 0 || this.#channels.get(name) !== channel) return;
     this.#channels.delete(name);
     if (this.#channels.size === 0) this.#end();
-    else this.#connection?.forget(name).catch(() => undefined); // what it still says finds nobody
+    else if (this.#connection) this.#forget(this.#connection, name);
+  }
+
+  /** What it still says finds nobody. */
+  #forget(connection: HearingConnection, name: string): void {
+    const leaving = connection
+      .forget(name)
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#leaving.get(name) === leaving) this.#leaving.delete(name);
+      });
+    this.#leaving.set(name, leaving);
   }
 
   /** Without channels nothing is kept open. */
   #end(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
+    this.#leaving.clear();
     this.#connection?.close();
     this.#connection = undefined;
   }
@@ -111,9 +125,13 @@ export class Hearing {
   }
 
   #hear(connection: HearingConnection, name: string, channel: Channel): void {
-    answerWithin(this.#clock, OPEN_WITHIN_MS, connection.hear(name), () => late(this.#connections.where)).then(
+    const isWanted = (): boolean => this.#connection === connection && this.#channels.get(name) === channel;
+    const hearing = (this.#leaving.get(name) ?? Promise.resolve()).then(() =>
+      isWanted() ? connection.hear(name) : undefined,
+    );
+    answerWithin(this.#clock, OPEN_WITHIN_MS, hearing, () => late(this.#connections.where)).then(
       () => {
-        if (this.#connection !== connection || channel.isHeard || this.#channels.get(name) !== channel) return;
+        if (!isWanted() || channel.isHeard) return;
         channel.isHeard = true;
         this.#pauseMs = FIRST_PAUSE_MS;
         for (const listener of channel.listeners) tell(() => listener.up());
