@@ -1,5 +1,6 @@
 // S16, S13, G1 on PostgreSQL: what is decided after waiting, and what is never waited for. The two regression cases stand beside
 // the naive SQL they are about, which is shown to go wrong in the same situation.
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeId } from '../../src/domain/ids.js';
@@ -166,6 +167,18 @@ describe.skipIf(isSkipped('postgres'))('locks of the PostgreSQL store', () => {
     const { until } = (await waiting).rows[0] as { until: Date };
     const { now } = await store.time();
     expect(until.getTime()).toBeLessThan(now);
+  });
+
+  test('S16, Q6: the lock delay of a lapsed lease keeps others out, also while somebody else writes its end down', async () => {
+    const lapsing = await ask([subtree('a')], { ttlMs: 100, lockDelayMs: 30_000 });
+    expect(await acquire(store, lapsing)).toMatchObject({ outcome: 'granted' });
+    await pause(150);
+    const writing = await client(); // another caller that found it lapsed, and has not committed yet
+    await writing.query('BEGIN');
+    await writing.query(`SELECT FROM "${schema}".lease WHERE id = $1 FOR UPDATE`, [lapsing.id]);
+    const asked = await acquire(other, await ask([node('a/x')], { owner: 'you' }));
+    expect(asked).toMatchObject({ outcome: 'refused', refusal: { reason: 'lock_delay' } });
+    await writing.query('ROLLBACK');
   });
 
   test('S16: any isolation but READ COMMITTED is refused, and nothing is written', async () => {

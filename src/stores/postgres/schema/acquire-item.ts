@@ -88,7 +88,8 @@ BEGIN
     v_near := ARRAY(SELECT l FROM {s}.near_v1(sp.ns, w.parts) l);
   END IF;
 
-  -- Lapsed leases whose rows cannot be had: pinned by a caller (G1), or just being written by somebody else.
+  -- Lapsed leases whose rows cannot be had: pinned by a caller (G1), or just being written by somebody else. Those are over, but for
+  -- the time they keep others out.
   v_lapsed := ARRAY(SELECT l.id FROM unnest(v_near) l WHERE l.status = 1 AND p_now >= l.expires_at);
   IF cardinality(v_lapsed) > 0 THEN
     v_locked := ARRAY(SELECT x.id FROM {s}.lease x WHERE x.ns = sp.ns AND x.id = ANY (v_lapsed) AND x.status::integer = 1
@@ -96,7 +97,7 @@ BEGIN
     v_pinned := ARRAY(SELECT x.id FROM {s}.lease x WHERE x.ns = sp.ns AND x.id = ANY (v_lapsed) AND x.status::integer = 1
       AND x.id <> ALL (v_locked) FOR KEY SHARE SKIP LOCKED);
     v_near := ARRAY(SELECT l FROM unnest(v_near) l
-      WHERE l.id <> ALL (v_lapsed) OR l.id = ANY (v_locked) OR l.id = ANY (v_pinned));
+      WHERE l.id <> ALL (v_lapsed) OR l.id = ANY (v_locked) OR l.id = ANY (v_pinned) OR l.lock_delay_ms > 0);
   END IF;
 
   IF w.reclaim THEN
