@@ -219,6 +219,27 @@ describe.skipIf(isSkipped('postgres'))('one server for the rest', () => {
     await store.close();
   });
 
+  test('H1: rows that are pruned while a reader is on its way to them are said to be lost', async () => {
+    const store = await open({ schema: 'pruned' });
+    const start = await page(store);
+    await grant(store, 'a');
+    await grant(store, 'b');
+    const pruner = new pg.Client(server.url);
+    await pruner.connect();
+    await pruner.query('BEGIN');
+    await pruner.query('LOCK TABLE pruned.log IN ACCESS EXCLUSIVE MODE'); // the reader has looked at everything else by then
+    const reading = store.events({ after: start.next, limit: 10 });
+    const waits = `SELECT 1 FROM pg_locks WHERE relation = 'pruned.log'::regclass AND NOT granted`;
+    while ((await pruner.query(waits)).rowCount === 0);
+    await pruner.query(`WITH gone AS (DELETE FROM pruned.log WHERE name = 'a' RETURNING e, s)
+      UPDATE pruned.namespace SET pruned_e = gone.e, pruned_s = gone.s FROM gone`);
+    await pruner.query('COMMIT');
+    expect(await reading).toMatchObject({ outcome: 'lost' });
+    expect(names(await page(store))).toEqual(['b']);
+    await pruner.end();
+    await store.close();
+  });
+
   test('H1: a long transaction of somebody else in the same database holds nothing up', async () => {
     const store = await open({ schema: 'foreign' });
     const foreign = new pg.Client(server.url);

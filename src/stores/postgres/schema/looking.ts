@@ -2,14 +2,18 @@
 // (H1), which is read up to the oldest place where a running transaction may still write, and no further.
 const STRETCH = 10_000;
 
-/** Rows of the log in one direction. What is filtered looks at no more than ${STRETCH} rows a call (S18). */
+/** Rows of the log in one direction. What is filtered looks at no more than ${STRETCH} rows a call (S18). What is pruned meanwhile
+ *  is either still read, or known to be gone: one statement sees both. */
 function scan(backward: boolean): string {
+  const pruned = (column: 'e' | 's'): string =>
+    `coalesce((SELECT n.pruned_${column} FROM {s}.namespace n WHERE n.id = sp.ns), 0)`;
   const [order, range] = backward
     ? ['DESC', '(p_has_from IS FALSE OR (k.e, k.s) < (p_e, p_s))']
     : ['ASC', '(k.e, k.s) > (v_e, v_s)'];
   const within = `${range} AND (k.e, k.s) <= (v_bound_e, v_bound_s)`;
   return `
-    SELECT array_agg(c.row ORDER BY c.e ${order}, c.s ${order}), count(*) INTO v_rows, v_seen FROM (
+    SELECT array_agg(c.row ORDER BY c.e ${order}, c.s ${order}), count(*), ${pruned('e')}, ${pruned('s')}
+      INTO v_rows, v_seen, v_pruned_e, v_pruned_s FROM (
       SELECT g AS row, g.e, g.s FROM (
         SELECT k.e, k.s FROM {s}.log k WHERE p_resource IS NULL AND k.ns = sp.ns AND ${within}
         UNION ALL
@@ -180,6 +184,9 @@ BEGIN
     v_e := CASE WHEN p_has_from THEN p_e ELSE v_pruned_e END;
     v_s := CASE WHEN p_has_from THEN p_s ELSE v_pruned_s END;
     ${scan(false)}
+    IF p_has_from AND (p_e, p_s) < (v_pruned_e, v_pruned_s) THEN
+      RETURN {s}.reply_v1(sp, {s}.clock_v1(), json_build_array('lost', v_pruned_e, v_pruned_s));
+    END IF;
   END IF;
   IF v_rows IS NOT NULL THEN
     FOREACH l IN ARRAY v_rows LOOP
