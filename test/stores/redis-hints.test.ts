@@ -29,8 +29,8 @@ interface Process {
 }
 
 /** What another process would have: a store of its own, and somebody who listens. */
-async function process(watches = false): Promise<Process> {
-  const own = await openRedis(server.url, { clock });
+async function process(watches = false, by = clock): Promise<Process> {
+  const own = await openRedis(server.url, { clock: by });
   endings.push(() => own.close());
   const found: Process = { store: own, woken: [], owners: new Set(), changes: 0 };
   const listener: StoreListener = { wake: (ids) => void found.woken.push(...ids) };
@@ -164,5 +164,36 @@ describe.skipIf(isSkipped('redis'))('hints of Redis', () => {
     const back = await join(desk, 'a', 'guest 0');
     await end(held);
     await expect.poll(() => desk.woken).toEqual([back.id]);
+  });
+
+  test('S18: tickets that nobody asks for any more are forgotten, and their channels with them', async () => {
+    let ahead = 0;
+    const later = { ...clock, monotonic: () => clock.monotonic() + ahead };
+    const desk = await process(false, later);
+    await grant(store, clock, 'a');
+    const join = async (owner: string): Promise<void> => {
+      await desk.store.acquire([await ask(desk.store, clock, 'a', { owner, join: true })]);
+    };
+    for (let i = 0; i < KEPT_IDLE + 8; i += 1) await join(`guest ${i}`);
+    const channels = async () => (await admin.pubSubChannels(channelOf('default', '*'))).length;
+    await expect.poll(channels).toBe(KEPT_IDLE + 8);
+    ahead = 30_000;
+    await join('the next');
+    await expect.poll(channels).toBe(KEPT_IDLE + 1);
+  });
+
+  test('Q3: a ticket that was there before anybody listened has its channel too', async () => {
+    const held = await grant(store, clock, 'a');
+    const early = await openRedis(server.url, { clock });
+    endings.push(() => early.close());
+    const request = await ask(early, clock, 'a', { owner: 'early', join: true });
+    await early.acquire([request]);
+    const woken: string[] = [];
+    early.subscribe({ wake: (ids) => void woken.push(...ids) });
+    await expect.poll(() => heardAt(channelOf('default', 'early'))).toBe(1);
+    await expect.poll(() => woken.length).toBeGreaterThan(1); // by both channels, as they came to be heard
+    woken.length = 0;
+    await end(held);
+    await expect.poll(() => woken).toEqual([request.id]);
   });
 });

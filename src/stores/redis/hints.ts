@@ -2,7 +2,7 @@
 // (owner-channels.ts), and, while somebody watches, that something changed; both may be lost. Whenever hearing begins (again),
 // everybody who waits here is woken, because what was said meanwhile was not heard.
 import type { Clock, TimerHandle } from '../../domain/clock.js';
-import { LIMITS } from '../../domain/limits.js';
+import { LIMITS, TICKET_LIFE_MS } from '../../domain/limits.js';
 import type { StoreListener } from '../store.js';
 import { changesChannelOf, channelOf } from './keys.js';
 import { SCRIPTS } from './lua/scripts.js';
@@ -12,18 +12,25 @@ import { OwnerChannels } from './owner-channels.js';
 /** How long the scripts go on announcing changes after a watcher was last heard of, and how often it says so. */
 const WATCHED_MS = 30_000;
 const WATCHES_EVERY_MS = 10_000;
+/** A ticket that is alive is refreshed well before. */
+const KEPT_MS = 2 * TICKET_LIFE_MS;
 
 interface Asked {
   readonly id?: unknown;
   readonly owner?: unknown;
 }
 
+interface Ticket {
+  readonly owner: string;
+  readonly answeredAt: number;
+}
+
 export class Hints {
   readonly #namespace: Namespace;
   readonly #clock: Clock;
   readonly #listeners = new Set<StoreListener>();
-  /** Joined through this store and not yet answered otherwise, each with its owner. */
-  readonly #tickets = new Map<string, string>();
+  /** Joined through this store and not yet answered otherwise, the one that was answered longest ago first. */
+  readonly #tickets = new Map<string, Ticket>();
   readonly #owners: OwnerChannels;
   #stopHearing: (() => void) | undefined;
   #stopChanges: (() => void) | undefined;
@@ -36,7 +43,7 @@ export class Hints {
       (owner, listener) => namespace.link.subscribe(channelOf(namespace.name, owner), listener),
       {
         message: (payload) => this.#heard(payload),
-        up: (owner) => this.#wake([...this.#tickets.keys()].filter((id) => this.#tickets.get(id) === owner)),
+        up: (tickets) => this.#wake(tickets),
       },
     );
   }
@@ -55,9 +62,8 @@ export class Hints {
     for (const [i, { outcome }] of results.entries()) {
       const { id, owner } = requests[i] ?? {};
       if (typeof id !== 'string') continue;
-      const waiting = this.#tickets.get(id);
-      if (outcome !== 'queued') this.#left(id, waiting);
-      else if (waiting === undefined && typeof owner === 'string') this.#joined(id, owner);
+      if (outcome !== 'queued') this.#forget(id);
+      else if (typeof owner === 'string') this.#remember(id, owner);
     }
   }
 
@@ -67,16 +73,27 @@ export class Hints {
     this.#startOrStop();
   }
 
-  #joined(id: string, owner: string): void {
-    if (this.#tickets.size >= LIMITS.ticketsPerNamespace) return;
-    this.#tickets.set(id, owner);
-    if (this.#listeners.size > 0) this.#owners.joined(owner);
+  #remember(id: string, owner: string): void {
+    const answeredAt = this.#clock.monotonic();
+    this.#tickets.delete(id);
+    this.#tickets.set(id, { owner, answeredAt });
+    if (this.#listeners.size > 0) this.#owners.joined(owner, id);
+    this.#forgetOld(answeredAt);
   }
 
-  #left(id: string, owner: string | undefined): void {
-    if (owner === undefined) return;
+  #forget(id: string): void {
+    const ticket = this.#tickets.get(id);
+    if (!ticket) return;
     this.#tickets.delete(id);
-    this.#owners.left(owner);
+    this.#owners.left(ticket.owner, id);
+  }
+
+  /** One that was not asked for any more through this store has died, or is asked for elsewhere (S18). */
+  #forgetOld(now: number): void {
+    for (const [id, { answeredAt }] of this.#tickets) {
+      if (now - answeredAt <= KEPT_MS && this.#tickets.size <= LIMITS.ticketsPerNamespace) return;
+      this.#forget(id);
+    }
   }
 
   #startOrStop(): void {
@@ -85,12 +102,13 @@ export class Hints {
       this.#stopHearing?.();
       this.#stopHearing = undefined;
       this.#owners.close();
-    } else {
-      this.#stopHearing ??= link.subscribe(channelOf(name), {
+    } else if (!this.#stopHearing) {
+      this.#stopHearing = link.subscribe(channelOf(name), {
         message: (payload) => this.#heard(payload),
         down: (error) => this.#tell((listener) => listener.down?.(error)),
         up: () => this.#isUp(),
       });
+      for (const [id, { owner }] of this.#tickets) this.#owners.joined(owner, id);
     }
     if (![...this.#listeners].some((listener) => listener.changed !== undefined)) {
       this.#stopChanges?.();

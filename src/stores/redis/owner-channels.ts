@@ -9,12 +9,12 @@ const KEPT_IDLE = 32;
 
 export interface OwnerListener {
   message(payload: string): void;
-  /** Heard from now on; another process of that name may have been told meanwhile. */
-  up(owner: string): void;
+  /** Heard from now on; another process of that name may have been told of these meanwhile. */
+  up(tickets: readonly string[]): void;
 }
 
 interface Channel {
-  tickets: number;
+  readonly tickets: Set<string>;
   readonly leave: () => void;
 }
 
@@ -30,18 +30,16 @@ export class OwnerChannels {
     this.#listener = listener;
   }
 
-  joined(owner: string): void {
+  joined(owner: string, ticket: string): void {
     const known = this.#channels.get(owner);
-    if (known) known.tickets += 1;
-    else this.#channels.set(owner, { tickets: 1, leave: this.#hear(owner) });
+    if (known) known.tickets.add(ticket);
+    else this.#channels.set(owner, this.#hear(owner, new Set([ticket])));
     this.#idle.delete(owner);
   }
 
-  left(owner: string): void {
+  left(owner: string, ticket: string): void {
     const channel = this.#channels.get(owner);
-    if (!channel) return;
-    channel.tickets -= 1;
-    if (channel.tickets > 0) return;
+    if (!channel?.tickets.delete(ticket) || channel.tickets.size > 0) return;
     this.#idle.add(owner);
     const [oldest] = this.#idle;
     if (this.#idle.size > KEPT_IDLE && oldest !== undefined) this.#leave(oldest);
@@ -51,12 +49,13 @@ export class OwnerChannels {
     for (const owner of [...this.#channels.keys()]) this.#leave(owner);
   }
 
-  #hear(owner: string): () => void {
-    return this.#subscribe(owner, {
+  #hear(owner: string, tickets: Set<string>): Channel {
+    const leave = this.#subscribe(owner, {
       message: (payload) => this.#listener.message(payload),
       down: () => undefined, // the channel for all says so
-      up: () => this.#listener.up(owner),
+      up: () => this.#listener.up([...tickets]),
     });
+    return { tickets, leave };
   }
 
   #leave(owner: string): void {

@@ -1,5 +1,6 @@
 // Lua: reads. They hand out rows as they stand, from one snapshot; what follows from them (who waits for whom, what a record
 // says at this moment) is worked out in the process that asked, so that a long look keeps nobody else waiting (S18).
+import { BYTE_ORDER } from './byte-order.js';
 
 export const GET = String.raw`
 local items = {}
@@ -8,12 +9,12 @@ reply[4] = items
 `;
 
 /** In order of first name, then id: leases page by page out of the index, merged with the tickets, which are few. */
-export const LIST = String.raw`
+export const LIST = String.raw`${BYTE_ORDER}
 local limit, cursorName, cursorId = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 local owner, status, olderThan, resource, prefix = ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7], ARGV[8]
 
 local function isPast(name, id)
-  return cursorId == '' or name > cursorName or (name == cursorName and id > cursorId)
+  return cursorId == '' or isBefore(cursorName, name) or (name == cursorName and isBefore(cursorId, id))
 end
 local function isListed(row)
   if not (isLive(row) or isWaiting(row)) then return false end
@@ -29,7 +30,7 @@ local function isListed(row)
 end
 local function order(a, b)
   local x, y = partsOf(a)[1].name, partsOf(b)[1].name
-  return x < y or (x == y and a.id < b.id)
+  return isBefore(x, y) or (x == y and isBefore(a.id, b.id))
 end
 local function isFirst(member) return string.byte(member, #member) ~= 43 end
 

@@ -138,17 +138,6 @@ local function watermarkOf(stream)
 end
 `;
 
-/** Byte order: Lua's own comparison of texts goes by the locale of the server. */
-export const BYTE_ORDER = String.raw`
-local function isBefore(a, b)
-  for i = 1, math.min(#a, #b) do
-    local x, y = string.byte(a, i), string.byte(b, i)
-    if x ~= y then return x < y end
-  end
-  return #a < #b
-end
-`;
-
 /** What is due by now, in the order of streams and numbers: up to so many, and how many there are (counted to 1,001). */
 export const SEQUENCE_DUE = String.raw`
 local function inOrder(spots, wanted)

@@ -1,11 +1,12 @@
 // The scripts about streams, one a method, put together from the chunks beside this file. A method that nearly always finds
 // nothing to write down (read, barrier, claim) has a second one that may only look and says when it is not enough.
+import { BYTE_ORDER } from './byte-order.js';
 import type { Script } from '../link.js';
 import { ENDS_THINGS, script } from './scripts.js';
 import { APPEND, COMMIT, FILL, LEASE_NUMBERS, PROGRESS, RELEASE } from './sequence-hold.js';
 import { BARRIER, CURSOR, GAPS, READ, STREAMS, TRIM } from './sequence-read.js';
 import { CLAIM, MANUAL, MANUAL_ITEMS, RENEW_CLAIM, SETTLE, TAKE_CLAIMS } from './sequence-recover.js';
-import { BYTE_ORDER, SEQUENCE_DUE, SEQUENCE_ROWS } from './sequence-rows.js';
+import { SEQUENCE_DUE, SEQUENCE_ROWS } from './sequence-rows.js';
 import { SEQUENCE_TRANSITIONS } from './sequence-transitions.js';
 import { SEQUENCE_FINISH, SEQUENCE_LOOK, SEQUENCE_STEP, SEQUENCE_WRITE } from './sequence-write.js';
 
