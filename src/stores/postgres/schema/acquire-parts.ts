@@ -110,11 +110,14 @@ CREATE FUNCTION {s}.bury_v1(sp {s}.space, p_now bigint, p_wall bigint) RETURNS S
 DECLARE
   v_id text;
   v_row {s}.lease;
+  v_locks bigint := 0;
 BEGIN
   FOR v_id IN SELECT x.id FROM {s}.lease x WHERE x.ns = sp.ns AND x.status = 0 AND x.expires_at <= p_now
     ORDER BY x.expires_at LIMIT 1000
   LOOP
     SELECT * INTO v_row FROM {s}.lease x WHERE x.ns = sp.ns AND x.id = v_id;
+    EXIT WHEN v_locks >= 3000; -- the rest another time: a server has room for so many
+    v_locks := v_locks + {s}.locks_v1({s}.names_v1(v_row.name, v_row.parts));
     CONTINUE WHEN NOT {s}.try_lock_names_v1(sp.seed, {s}.names_v1(v_row.name, v_row.parts));
     SELECT * INTO v_row FROM {s}.lease x WHERE x.ns = sp.ns AND x.id = v_id AND x.status::integer = 0 AND x.expires_at <= p_now;
     CONTINUE WHEN NOT FOUND;

@@ -113,19 +113,22 @@ DECLARE
   sp {s}.space := {s}.enter_v1(p_namespace);
   v_now bigint := {s}.clock_v1();
   v_wall bigint := v_now;
-  v_seen integer;
   v_ids text[];
   l {s}.lease;
   v_leases integer := 0;
   v_tickets integer := 0;
   v_overrun bigint := 0;
-  v_more boolean := false;
+  v_more boolean;
   v_freed {s}.part[] := '{}';
 BEGIN
-  SELECT count(*), array_agg(c.id) FILTER (WHERE c.mine) INTO v_seen, v_ids FROM (
-    SELECT d.id, {s}.try_lock_names_v1(sp.seed, {s}.names_v1(d.name, d.parts)) AS mine FROM (
-      SELECT x.id, x.name, x.parts FROM {s}.lease x WHERE x.ns = sp.ns AND x.status < 2 AND x.check_at <= v_now
-      ORDER BY x.check_at LIMIT 1001) d) c;
+  -- No more locks than a server has room for, however many names a lease has: the rest is for the next step.
+  SELECT array_agg(c.id) FILTER (WHERE c.mine), coalesce(count(*) > 1000 OR NOT bool_and(c.fits), false)
+    INTO v_ids, v_more FROM (
+    SELECT d.id, d.fits, CASE WHEN d.fits THEN {s}.try_lock_names_v1(sp.seed, {s}.names_v1(d.name, d.parts)) END AS mine FROM (
+      SELECT y.*, sum(y.locks) OVER (ORDER BY y.check_at, y.id) - y.locks < 3000 AS fits FROM (
+        SELECT x.id, x.name, x.parts, x.check_at, {s}.locks_v1({s}.names_v1(x.name, x.parts)) AS locks
+        FROM {s}.lease x WHERE x.ns = sp.ns AND x.status < 2 AND x.check_at <= v_now
+        ORDER BY x.check_at LIMIT 1001) y) d) c;
   PERFORM {s}.mark_v1(sp);
   FOR l IN SELECT x.* FROM {s}.lease x WHERE x.ns = sp.ns AND x.id = ANY (v_ids) AND x.status::integer < 2 AND x.expires_at <= v_now
     ORDER BY x.expires_at, x.arrival LIMIT p_limit + 1
@@ -149,7 +152,7 @@ BEGIN
   UPDATE {s}.lease x SET check_at = x.expires_at
     WHERE x.ns = sp.ns AND x.id = ANY (v_ids) AND x.status::integer < 2 AND x.expires_at > v_now AND x.check_at < x.expires_at;
   PERFORM {s}.wake_v1(sp, v_now, v_freed, '{}');
-  RETURN {s}.reply_v1(sp, v_now, json_build_array(v_leases, v_tickets, v_overrun, v_more OR v_seen > 1000,
+  RETURN {s}.reply_v1(sp, v_now, json_build_array(v_leases, v_tickets, v_overrun, v_more,
     (SELECT x.check_at FROM {s}.lease x WHERE x.ns = sp.ns AND x.status < 2 ORDER BY x.check_at LIMIT 1)));
 END $$;
 

@@ -163,6 +163,11 @@ BEGIN
   ${lockEverything('p_seed', 'p_names', 'p_above', 'p_ids')}
 END $$;
 
+-- How many locks that is: each name, and those above it.
+CREATE FUNCTION {s}.locks_v1(p_names text[]) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT sum(1 + length(n) - length(replace(n, '/', ''))) FROM unnest(p_names) n
+$$;
+
 -- Never waits: true when every name of the row could be locked.
 CREATE FUNCTION {s}.try_lock_names_v1(p_seed bigint, p_names text[]) RETURNS boolean
 LANGUAGE plpgsql VOLATILE AS $$
