@@ -4,6 +4,8 @@
 //
 //   open --finish--> closing (what is queued still goes out) --> over
 //     └──cut | client gone--> over
+import type { ServerRequest } from './context.js';
+
 const encoder = new TextEncoder();
 /** What a client that reads may have under way before catching up pauses for it. */
 const COMFORTABLE_BYTES = 64 * 1_024;
@@ -104,4 +106,10 @@ export class EventOutlet {
     this.#room();
     this.#onOver();
   }
+}
+
+/** What ends the connection of a client that does not read: there is nothing left to tell it. */
+export function destroyerOf({ env }: ServerRequest): (() => void) | undefined {
+  const { outgoing } = (env ?? {}) as { outgoing?: { destroy(): void } };
+  return outgoing && (() => outgoing.destroy());
 }

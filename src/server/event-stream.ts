@@ -12,7 +12,7 @@ import { boundFilter } from './access/rules.js';
 import type { Caller, ServerLimits, ServerRequest } from './context.js';
 import { Waits } from './door/waits.js';
 import { endText, EventHub, type HubParts, type Listener } from './event-hub.js';
-import { EventOutlet } from './event-outlet.js';
+import { destroyerOf, EventOutlet } from './event-outlet.js';
 import { textOf, viewOf, type EventView } from './event-view.js';
 
 /** What a client may leave unread. */
@@ -108,7 +108,9 @@ export class EventStream {
       const events = isLost ? [lostEvent(namespace, page.now, page.oldest)] : page.rows.map(toEvent);
       await this.#sendPaced(outlet, events, view);
       after = isLost ? page.oldest : page.next;
-      const isAtEnd = !isLost && !page.more;
+      // Sending a page takes as long as the client does, and the hub may have let go of what came meanwhile: only a page with
+      // nothing to send is the end.
+      const isAtEnd = !isLost && !page.more && page.rows.length === 0;
       if (!isAtEnd && !this.#hub.covers(after)) continue;
       if (!outlet.isOver) this.#hub.join(listener, after);
       return;
@@ -148,10 +150,4 @@ export class EventStream {
 /** Why a stream has to end. */
 function endOf({ reason }: AbortSignal): LeaseError {
   return reason instanceof LeaseError ? reason : new LeaseError('ACQUIRE_ABORTED', 'the client has gone');
-}
-
-/** What ends the connection of a client that does not read: there is nothing left to tell it. */
-function destroyerOf({ env }: ServerRequest): (() => void) | undefined {
-  const { outgoing } = (env ?? {}) as { outgoing?: { destroy(): void } };
-  return outgoing && (() => outgoing.destroy());
 }

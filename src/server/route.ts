@@ -7,6 +7,8 @@ import type { App } from './app.js';
 import type { Caller, Role, ServerContext, ServerRequest } from './context.js';
 import { problemSchema } from './schemas/common.js';
 
+const EVENT_STREAM = 'text/event-stream';
+
 type Shape = z.ZodType<Record<string, unknown>>;
 
 export interface Asked<P, Q, B> {
@@ -70,9 +72,16 @@ export function mount(app: App, routes: readonly Route[], context: ServerContext
     const isChange = one.method !== 'get' && one.auditsItself !== true;
     const handler = isChange
       ? (request: ServerRequest) => changed(one, request, context)
-      : (request: ServerRequest) => one.handle(asking(one, request), context);
+      : (request: ServerRequest) => looked(one, request, context);
     app.on(one.method.toUpperCase(), one.path.replaceAll(/\{(\w+)\}/g, ':$1'), handler);
   }
+}
+
+/** Hono asks the handler of GET for a HEAD too and drops the body: a stream would begin that nobody reads and nobody ends. */
+function looked(one: Route, request: ServerRequest, context: ServerContext): Promise<Response> | Response {
+  const asked = asking(one, request);
+  if (request.req.method !== 'HEAD' || one.answers[200]?.type !== EVENT_STREAM) return one.handle(asked, context);
+  return new Response(null, { headers: { 'content-type': EVENT_STREAM, 'cache-control': 'no-store' } });
 }
 
 /** Every change leaves one line in the log, whatever came of it (W3). */

@@ -27,7 +27,7 @@ export interface RunningServices {
   stop(): Promise<readonly unknown[]>;
   /** How late timers fire, on average; undefined before it is known. */
   loopLagMs(): number | undefined;
-  /** A stream was opened: what expires in streams is recovered from now on. Again is harmless. */
+  /** A stream was opened: what expires in streams is recovered from now on, by whoever keeps house. Again is harmless. */
   recover(recoverer: Recovers): void;
 }
 
@@ -36,14 +36,14 @@ export function startServices({ store, onLag, onSwept, ...rest }: ServicesOption
   const context = { ...rest, store: boundedStore(store, clock) };
   const lag = new LoopLag({ clock, logger, onSample: onLag });
   // A server keeps house for its clients.
-  const houseKeeping =
-    store.kind === 'http' ? [] : [sweeper(context, onSwept), historyPruner(context), deadlockMonitor(context)];
+  const keepsHouse = store.kind !== 'http';
+  const houseKeeping = !keepsHouse ? [] : [sweeper(context, onSwept), historyPruner(context), deadlockMonitor(context)];
   const services = [lag, ...houseKeeping];
   const supervisor = new Supervisor(services, logger);
   supervisor.start();
   let isRecovering = false;
   const recover = (recoverer: Recovers): void => {
-    if (!isRecovering) supervisor.add(recoveryService(context, recoverer));
+    if (keepsHouse && !isRecovering) supervisor.add(recoveryService(context, recoverer));
     isRecovering = true;
   };
   return { stop: () => supervisor.stop(), loopLagMs: () => lag.meanMs(), recover };

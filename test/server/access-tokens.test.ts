@@ -201,6 +201,17 @@ describe('W3: tokens', () => {
     expect((history['items'] as { actor: string }[])[0]?.actor).toBe('token ops');
   });
 
+  test('W3: the doctor, who tells what holders of one name hold elsewhere, is not for a bounded token', async () => {
+    const server = await site.serve();
+    const admin = await site.token(server, { name: 'ops', role: 'admin' });
+    const eu = await site.token(server, { name: 'eu', role: 'read', prefix: 'orders/eu' }, admin);
+    const ask = async (token: string, query: string): Promise<number> =>
+      (await site.ask(server, `GET /v1/doctor${query}`, { token })).status;
+    expect(await ask(eu, '?resource=orders/eu/1')).toBe(403);
+    expect(await ask(eu, '')).toBe(403);
+    expect(await ask(admin, '?resource=orders/eu/1')).toBe(200);
+  });
+
   test('W3: the store of tokens cannot be reached by naming its namespace', async () => {
     const server = await site.serve();
     const admin = await site.token(server, { name: 'ops', role: 'admin' });

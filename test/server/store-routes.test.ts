@@ -103,6 +103,22 @@ describe("W3: what is nobody else's", () => {
     expect(await call('sweep', { limit: 1 })).toBe(403);
   });
 
+  test('a write token reads as a reader of its own; forgetting one is for admins, as over REST', async () => {
+    const server = await site.serve();
+    const admin = await site.token(server, { name: 'root', role: 'admin' });
+    const write = await site.token(server, { name: 'ci', role: 'write' }, admin);
+    const bounded = await site.token(server, { name: 'lead', role: 'admin', prefix: 'orders' }, admin);
+    const cursor = (token: string, act: string, stream = 'orders') =>
+      site.ask(server, 'POST /v1/store/sequences.cursor', { token, body: { args: [{ stream, reader: 'r', act }] } });
+    expect((await cursor(write, 'open')).status).toBe(200);
+    expect(await cursor(write, 'forget')).toMatchObject({
+      status: 403,
+      body: { code: 'FORBIDDEN', detail: expect.stringMatching(/needs the role admin/) as string },
+    });
+    expect((await cursor(bounded, 'forget', 'bills')).status).toBe(403);
+    expect((await cursor(bounded, 'forget')).status).toBe(200);
+  });
+
   test('N3, V1: what blocks a stream is recovered by the server for a client that may not', async () => {
     const server = await site.serve();
     const admin = await site.token(server, { name: 'root', role: 'admin' });
@@ -114,6 +130,27 @@ describe("W3: what is nobody else's", () => {
     await done.commit({ fine: true });
     await stream.waitFor(done.number, { timeout: 15_000 });
     await leases.shutdown();
+  });
+});
+
+describe('W5: a stream that was only asked for its headers', () => {
+  test.each(['/v1/store/hints?wake=default', '/v1/events'])('W5: HEAD %s begins nothing', async (path) => {
+    const server = await site.serve({ limits: { waits: 1, eventClients: 1 } });
+    const headers = { 'holdfast-client': 'c' };
+    for (let n = 0; n < 3; n += 1) {
+      const head = await site.ask(server, `HEAD ${path}`, { headers });
+      expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    }
+    const client = new AbortController();
+    const { status } = await fetch(`${server.url}${path}`, { headers, signal: client.signal });
+    client.abort();
+    expect(status).toBe(200);
+  });
+
+  test('W3: nor is it answered without a token', async () => {
+    const server = await site.serve();
+    await site.token(server, { name: 'root', role: 'admin' });
+    expect((await site.ask(server, 'HEAD /v1/events')).status).toBe(401);
   });
 });
 

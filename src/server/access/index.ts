@@ -1,7 +1,15 @@
 // What the rest of the server uses of access: who asks, what it may do, what it may see, and the line in the log about it.
 export { audit, type AuditFacts } from './audit.js';
 export { wrapMetadata } from './lease-metadata.js';
-export { redactError, redactRefusal, visibleEvent, visibleGraph, visibleLease, visibleLeases } from './redact.js';
+export {
+  redactError,
+  redactRefusal,
+  visibleCycle,
+  visibleEvent,
+  visibleGraph,
+  visibleLease,
+  visibleLeases,
+} from './redact.js';
 export {
   boundFilter,
   mayDo,

@@ -38,7 +38,8 @@ export function redactRefusal<L extends Shown, R extends { readonly holders: rea
 
 const HIDDEN = 'hidden';
 
-function visibleCycle(prefix: string, cycle: readonly WaitStep[]): WaitStep[] {
+/** Steps outside stay, so that a cycle is one, and name nobody. */
+export function visibleCycle(prefix: string, cycle: readonly WaitStep[]): WaitStep[] {
   return cycle.map((step) =>
     isWithin(prefix, step.resource) ? step : { ticketId: HIDDEN, owner: HIDDEN, resource: HIDDEN, heldBy: HIDDEN },
   );

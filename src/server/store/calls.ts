@@ -16,7 +16,7 @@ import type { Tickets } from './tickets.js';
 import { Unblock } from './unblock.js';
 import { failedItem, visibleAnswer, visibleResult } from './visible.js';
 
-/** A store keeps something for every namespace it has seen; a client must not make it keep any number of them. */
+/** A store keeps what is written in a namespace, and a server something of each it was asked for: not of any number of them. */
 const MOST_NAMESPACES = 10_000;
 
 export interface Call {
@@ -37,7 +37,9 @@ export class StoreCalls {
   readonly #ticketLimit: TicketLimit;
   readonly #unblock: Unblock;
   readonly #lanes = new Map<string, CallLane>();
-  readonly #namespaces = new Set<string>();
+  /** Those that were written in, beside the server's own, and those that were only looked at. */
+  readonly #written = new Set<string>();
+  readonly #looked = new Set<string>();
 
   constructor(context: ServerContext, tickets: Tickets) {
     this.#context = context;
@@ -46,13 +48,15 @@ export class StoreCalls {
     this.#ticketLimit = new TicketLimit(context.clock, context.limits.waitsPerToken);
   }
 
-  storeOf(namespace: string): Store {
+  /** Whoever only looks cannot use up the namespaces of those who write. */
+  storeOf(namespace: string, mayWrite = false): Store {
     const { store } = this.#context;
     if (namespace === store.namespace) return store;
-    if (!this.#namespaces.has(namespace)) {
-      if (this.#namespaces.size >= MOST_NAMESPACES)
+    const counted = mayWrite ? this.#written : this.#looked;
+    if (!counted.has(namespace) && (mayWrite || !this.#written.has(namespace))) {
+      if (counted.size >= MOST_NAMESPACES)
         throw new LeaseError('RATE_LIMITED', `this server has met ${MOST_NAMESPACES} namespaces: use fewer`);
-      this.#namespaces.add(namespace);
+      counted.add(namespace);
     }
     return store.within(namespace);
   }
@@ -62,7 +66,7 @@ export class StoreCalls {
     const namespace = call.namespace === undefined ? this.#context.store.namespace : checkNamespace(call.namespace);
     requireRole(asker.caller, method.role);
     permitNamespace(asker.caller, namespace);
-    const store = this.storeOf(namespace);
+    const store = this.storeOf(namespace, method.role !== 'read');
     if (method.takes === 'list') return this.#list(method, store, call, asker);
     return this.#one(method, store, call, asker.caller);
   }

@@ -3,12 +3,14 @@
 // client takes more. A client that reads slowly hears less often; one that does not read costs no more than one gathering.
 //
 //   open: `ready`, then an event whenever something is gathered and the client takes more, a comment every BEAT_MS
-//   ended by: the client (cancel), the server (draining, a token that is no longer good)
+//   ended by: the client (cancel), the server (draining, a token that is no longer good, a client that reads nothing for 45 s)
 import type { Clock, TimerHandle } from '../../domain/clock.js';
 import type { Problem } from '../problem.js';
 
 /** The client takes silence of more than two of these for the end (half-open within 15 s). */
 const BEAT_MS = 5_000;
+/** A client that takes nothing for so many of them is gone, or was never there. */
+const SILENT_BEATS = 9;
 /** More than this is told as "somebody of yours, in this namespace": the client then wakes all its waiters. */
 const MOST_GATHERED = 1_000;
 
@@ -26,6 +28,8 @@ export interface Gathered {
 export interface HintFeedOptions {
   readonly clock: Clock;
   readonly onEnd: () => void;
+  /** Ends the connection, where there is one. */
+  readonly destroy?: (() => void) | undefined;
 }
 
 export class HintFeed {
@@ -35,6 +39,7 @@ export class HintFeed {
   readonly #encoder = new TextEncoder();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #beat: TimerHandle | undefined;
+  #beatsUnread = 0;
   #isEnded = false;
 
   constructor(options: HintFeedOptions) {
@@ -45,7 +50,10 @@ export class HintFeed {
         this.#write('event: ready\ndata: {}\n\n');
         this.#beatLater();
       },
-      pull: () => this.#flush(),
+      pull: () => {
+        this.#beatsUnread = 0;
+        this.#flush();
+      },
       cancel: () => this.#ended(),
     });
   }
@@ -74,7 +82,14 @@ export class HintFeed {
     this.#controller?.close();
   }
 
+  #cut(): void {
+    this.#ended();
+    if (this.#options.destroy) this.#options.destroy();
+    else this.#controller?.error(new Error('the client does not read'));
+  }
+
   #ended(): void {
+    if (this.#isEnded) return;
     this.#isEnded = true;
     this.#beat?.cancel();
     this.#gathered.clear();
@@ -91,7 +106,9 @@ export class HintFeed {
   #beatLater(): void {
     this.#beat = this.#options.clock.after(BEAT_MS, () => {
       if ((this.#controller?.desiredSize ?? 0) > 0) this.#write(':\n\n');
-      this.#beatLater();
+      else this.#beatsUnread += 1;
+      if (this.#beatsUnread >= SILENT_BEATS) this.#cut();
+      else this.#beatLater();
     });
   }
 

@@ -123,6 +123,9 @@ export async function permitOrder(
     case 'sequences.read':
       if ((order as { seal: boolean }).seal) requireRole(caller, 'write');
       break;
+    case 'sequences.cursor':
+      if ((order as { act: string }).act === 'forget') requireRole(caller, 'admin'); // what it was kept for may be trimmed
+      break;
     default:
       if (!method.startsWith('sequences.')) return args;
   }

@@ -7,6 +7,7 @@ import { invalid, LeaseError } from '../../domain/errors.js';
 import { mayRead } from '../access/index.js';
 import type { Caller, ServerContext, ServerRequest } from '../context.js';
 import { Waits } from '../door/index.js';
+import { destroyerOf } from '../event-outlet.js';
 import { problemOf, type Problem } from '../problem.js';
 import { route, type Asked, type Route } from '../route.js';
 import { StoreCalls, type Asker, type Call } from './calls.js';
@@ -161,10 +162,11 @@ function hear(
     settled: namespacesOf(query.settled, caller),
   };
   if (clientOf(request) === '') throw invalid('say who you are in the header Holdfast-Client');
-  for (const namespace of Object.values(topics).flatMap((names) => [...names])) calls.storeOf(namespace);
+  for (const namespace of Object.values(topics).flatMap((names) => [...names])) calls.storeOf(namespace); // or refused
   const stay = stays.begin(caller, signal);
   const feed = new HintFeed({
     clock,
+    destroy: destroyerOf(request),
     onEnd: () => {
       hub.leave(listener);
       stay.end();

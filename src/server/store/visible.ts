@@ -3,8 +3,9 @@
 import type { LogRow } from '../../domain/events.js';
 import type { Lease } from '../../domain/lease.js';
 import type { LeaseError } from '../../domain/errors.js';
+import type { WaitStep } from '../../domain/wait-graph.js';
 import type { Failed } from '../../stores/store.js';
-import { mayRead, redactRefusal, visibleGraph, visibleLease, visibleLeases } from '../access/index.js';
+import { mayRead, redactRefusal, visibleCycle, visibleGraph, visibleLease, visibleLeases } from '../access/index.js';
 import type { Caller } from '../context.js';
 import { problemOf } from '../problem.js';
 
@@ -18,6 +19,10 @@ export function visibleResult(caller: Caller, result: object): object {
     const { lease } = result as { lease: Lease };
     const seen = visibleLease(caller, lease);
     return seen === lease ? result : { ...result, lease: seen };
+  }
+  if (outcome === 'deadlock' && caller.prefix !== undefined) {
+    const { cycle } = result as { cycle: readonly WaitStep[] };
+    return { ...result, cycle: visibleCycle(caller.prefix, cycle) };
   }
   if (!('refusal' in result)) return result;
   const { refusal } = result as { refusal: Parameters<typeof redactRefusal<Lease, { holders: readonly Lease[] }>>[1] };
