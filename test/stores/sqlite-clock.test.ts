@@ -81,6 +81,25 @@ test('S2, S13: a restart of the machine begins a new incarnation; no epoch repea
   await after.close();
 });
 
+test('S13: a number renewed for less than it has does not take the clock of the next boot ahead', async () => {
+  const clock = new FakeClock();
+  const store = await open(clock);
+  const streams = store.sequences;
+  const order = { stream: 's', operationId: 'a', kind: 'k', count: 1, owner: 'me', ttlMs: 600_000 };
+  const [leased] = (await streams.lease([order])).results;
+  if (leased?.outcome !== 'leased') throw new Error('not leased');
+  const { epoch } = leased;
+  await streams.progress([{ stream: 's', operationId: 'a', epoch, progress: { what: 'renew', ttlMs: 30_000 } }]);
+  const remote = await grant(store, clock, 'remote', { remote: true, ttlMs: 60_000 });
+  const { now } = await store.time();
+  await store.close();
+  clock.reboot('another-boot', 50);
+  const after = await open(clock);
+  expect((await after.time()).now).toBeLessThan(now + 10_000);
+  expect((await after.get([remote.id])).items[0]).toMatchObject({ status: 'active' });
+  await after.close();
+});
+
 test('S13, V1: numbers and claims of the old boot end with it, and anybody may recover them at once', async () => {
   const clock = new FakeClock();
   const store = await open(clock);

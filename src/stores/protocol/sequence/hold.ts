@@ -123,9 +123,9 @@ export function progress(step: SequenceStep, request: ProgressRequest): Progress
   if (!row || !isHeldBy(row, request.epoch, step.now)) return notHeld(row, step.now);
   const { progress: made } = request;
   if (made.what === 'finished') checkSameCount(made.operations, row.count);
-  if (made.what === 'renew') {
-    row.expiresAt = Math.max(row.expiresAt, step.now + made.ttlMs);
-    row.ttlMs = made.ttlMs;
+  if (made.what === 'renew' && step.now + made.ttlMs > row.expiresAt) {
+    row.expiresAt = step.now + made.ttlMs;
+    row.ttlMs = made.ttlMs; // so that the two say when this was, also to a file that is opened after a restart (S13)
   }
   if (made.what === 'partial') row.partial = text;
   if (made.what === 'finished') row.finished = text;
