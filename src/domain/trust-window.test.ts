@@ -60,6 +60,17 @@ describe('S7: the deadline', () => {
     );
   });
 
+  test('S7: where more than the ttl remains, the margin is of what remains: clocks drift for that long', () => {
+    const [ttlMs, remainingMs] = [1_000, 7_200_000]; // two hours, renewed by hand with a ttl of a second (S4)
+    expect(trustedUntil(5_000, remainingMs, ttlMs)).toBe(5_000 + remainingMs - 8_600);
+    fc.assert(
+      fc.property(ttl, fc.integer({ min: 0, max: LIMITS.ttlMs }), (ofTtl, remains) => {
+        const room = remains - trustedUntil(0, remains, ofTtl);
+        expect(room).toBe(Math.max(marginMs(ofTtl), marginMs(remains)));
+      }),
+    );
+  });
+
   test('a grant with less than the margin left is past it when it arrives', () => {
     expect(trustedUntil(5_000, 3_014, 30_000)).toBeLessThan(5_000);
     expect(trustedUntil(5_000, 3_015, 30_000)).toBe(5_000);

@@ -20,9 +20,10 @@ function withoutDrift(ttlMs: number): number {
   return Math.min(Math.max(ttlMs * MARGIN_SHARE, MARGIN_MIN_MS), MARGIN_MAX_MS);
 }
 
-/** The deadline counts from when the answered request was *sent*: a slow round trip cannot stretch it. */
+/** The deadline counts from when the answered request was *sent*: a slow round trip cannot stretch it. More than the ttl may
+ *  remain (a renewal never shortens, S4); the clocks then drift for that long, so the margin is of what is longer. */
 export function trustedUntil(sentAtMs: number, remainingMs: number, ttlMs: number): number {
-  return sentAtMs + remainingMs - marginMs(ttlMs);
+  return sentAtMs + remainingMs - marginMs(Math.max(ttlMs, remainingMs));
 }
 
 /** Suspended: wall time since the last answered request ran ahead of monotonic time by more than the margin, without its

@@ -37,6 +37,7 @@ export class Changes {
   async renew(hold: Hold, ttl?: Duration): Promise<Renewed> {
     const ttlMs = ttl === undefined ? undefined : this.#checkTtl(hold, ttl);
     hold.throwIfLost();
+    hold.askedTtlMs = ttlMs ?? hold.askedTtlMs;
     const { clock, link } = this.#manager;
     const sent = { sentAt: clock.monotonic(), sentWall: clock.wall() };
     const request: RenewRequest = {
@@ -95,13 +96,16 @@ export class Changes {
     return link.sentWithin(hold.terms.requestTimeoutMs, 'release', request, link.end(request));
   }
 
-  /** G1: a guarded transaction of this lease is still open. It is waited for, as long as the lease may be trusted. */
+  /** G1: a guarded transaction of this lease is still open. It is waited for, as long as the lease may be trusted; when this
+   *  process shuts down, for a moment only (A9). */
   async #endUnpinned(hold: Hold, request: EndRequest, pinned: Answered<EndResult>): Promise<Answered<EndResult>> {
-    const { clock } = this.#manager;
+    const { clock, cleanups } = this.#manager;
     let answer = pinned;
     let pauseMs = PINNED_PAUSE_MS;
-    while (answer.result.outcome === 'pinned' && clock.monotonic() + pauseMs < hold.deadline) {
+    const mayWait = (): boolean => clock.monotonic() + pauseMs < Math.min(hold.deadline, hold.pinnedUntil);
+    while (answer.result.outcome === 'pinned' && mayWait()) {
       await pause(clock, pauseMs);
+      if (cleanups.isStopped) break;
       answer = await this.#end(hold, request);
       pauseMs = Math.min(2 * pauseMs, LONGEST_PINNED_PAUSE_MS);
     }

@@ -44,6 +44,10 @@ export class Cleanups {
     for (const tell of this.#onSettled.splice(0)) tell();
   };
 
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
   /** Nothing is repeated any more: what has not been answered by now is left to lapse. */
   stop(): void {
     this.#isStopped = true;

@@ -81,8 +81,12 @@ export class Hold implements HeldLease, Dated {
   /** Why renewal stopped before its time; the signal then aborts at the deadline with that code. */
   stopCause: StopCause | undefined;
   attempt: Attempt | undefined;
+  /** The ttl last asked for by hand, answered or not: what renews by itself meanwhile must not undo it. */
+  askedTtlMs: number | undefined;
   /** Renewals by hand that are in flight. */
   renewing: Promise<void> | undefined;
+  /** How long a release waits for guarded transactions at most; a shutdown sets it (A9). */
+  pinnedUntil = Infinity;
   /** Handed to another owner: whatever is there now is not this handle's. */
   isDelegated = false;
   /** An upgrade is on its way: a newer epoch may be this hold's own. */

@@ -1,6 +1,7 @@
 // keep (A2): leader election in one call. Held again after every loss, with pauses that grow, until its signal aborts.
 import { describe, expect, test } from 'vitest';
 import { managerSite, watched, type ManagerSite } from '../../test/support/manager-site.js';
+import { pause } from './ask-until-answered.js';
 import type { HeldLease } from './face.js';
 
 const TTL = 2_000;
@@ -65,6 +66,55 @@ describe('A2: keep', () => {
     await site.pass(3_000);
     expect(kept.now()).toEqual({ state: 'done', value: undefined });
     expect(await site.live()).toEqual([]);
+  });
+
+  test.each<[string, (lease: HeldLease) => void]>([
+    ['throws by throwIfLost', (lease) => lease.throwIfLost()],
+    [
+      'wraps what throwIfLost throws',
+      (lease) => {
+        try {
+          lease.throwIfLost();
+        } catch (cause) {
+          throw new Error('stopped', { cause });
+        }
+      },
+    ],
+  ])('A2: holds again after work that stopped in doubt, when it %s', async (_, look) => {
+    for (const restoredMs of [0, 50]) {
+      const site = await managerSite();
+      const epochs: number[] = [];
+      const controller = new AbortController();
+      const lead = async (lease: HeldLease): Promise<void> => {
+        epochs.push(lease.epoch);
+        await pause(site.clock, 1_000);
+        if (epochs.length > 1) return;
+        site.clock.stepWall(60_000); // as after a suspend: the store is asked, and says yes a moment later
+        try {
+          look(lease);
+        } catch (error) {
+          if (restoredMs > 0) await pause(site.clock, restoredMs);
+          expect(lease.isHeld).toBe(restoredMs > 0);
+          throw error;
+        }
+      };
+      const kept = watched(site.leases.keep('lead', { ttl: TTL, signal: controller.signal }, lead));
+      await site.pass(1_500);
+      expect([kept.now(), epochs.length]).toEqual([{ state: 'open' }, 2]);
+      controller.abort();
+      await site.pass(1_500);
+      expect([kept.now().state, await site.live()]).toEqual(['done', []]);
+    }
+  });
+
+  test('A2: the doubt of another lease, or a loss that is another’s, is an error of the work', async () => {
+    const site = await managerSite();
+    const other = await site.leases.acquire('other', { ttl: TTL });
+    const kept = site.leases.keep('lead', { ttl: TTL }, async () => {
+      site.clock.stepWall(60_000);
+      other.throwIfLost();
+    });
+    await expect(kept).rejects.toMatchObject({ details: { leaseId: other.id, inDoubt: true } });
   });
 
   test('through a store that is gone for longer than the ttl', async () => {

@@ -44,6 +44,44 @@ test('G1: and not for ever: past its deadline the lease lapses with the transact
   expect(await lease.release()).toMatchObject({ outcome: 'unknown' });
 });
 
+test('A9: a shutdown waits for guarded transactions for a moment only, and says what it left', async () => {
+  const { site, lease, pinned } = await holding({ ttl: '2h' });
+  const down = watched(site.leases.shutdown());
+  await site.pass(1_900);
+  expect(down.now().state).toBe('open');
+  await site.pass(200);
+  expect(down.now().error).toMatchObject({ code: 'STORE_UNAVAILABLE', details: { errors: { length: 1 } } });
+  expect(await lease.release()).toMatchObject({ outcome: 'unknown' });
+  const { asked } = pinned;
+  await site.pass(10_000);
+  expect([pinned.asked, site.clock.pendingTimers]).toEqual([asked, 0]);
+});
+
+test('A9: a transaction that ends within that moment lets the lease be released', async () => {
+  const { site, pinned } = await holding({ ttl: '2h' });
+  const down = watched(site.leases.shutdown());
+  await site.pass(1_000);
+  pinned.isOver = true;
+  await site.pass(100);
+  expect([down.now().state, await site.live()]).toEqual(['done', []]);
+});
+
+test('A9, G1: a release that waits already, also through a drain, is not asked for again after the shutdown', async () => {
+  const { site, lease, pinned } = await holding({ ttl: '2h' });
+  const other = await site.leases.acquire('other', { ttl: TTL });
+  const down = watched(site.leases.shutdown({ drain: '60s' }));
+  const released = watched(lease.release());
+  await site.pass(10_000);
+  expect([released.now().state, down.now().state]).toEqual(['open', 'open']);
+  watched(other.release());
+  await site.pass(2_200);
+  expect(down.now().state).not.toBe('open');
+  expect(released.now().value).toMatchObject({ outcome: 'unknown' });
+  const { asked } = pinned;
+  await site.pass(10_000);
+  expect([pinned.asked, site.clock.pendingTimers]).toEqual([asked, 0]);
+});
+
 test('G1: delegating and downgrading wait as well', async () => {
   for (const act of [(lease: HeldLease) => lease.delegate('other'), (lease: HeldLease) => lease.downgrade()]) {
     const { site, lease, pinned } = await holding();

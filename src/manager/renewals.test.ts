@@ -1,6 +1,6 @@
 // Renewal while all is well: when it leaves, how many calls it takes, and where it stops.
 import { describe, expect, test } from 'vitest';
-import { managerSite, type ManagerSite } from '../../test/support/manager-site.js';
+import { managerSite, watched, type ManagerSite } from '../../test/support/manager-site.js';
 import type { RenewRequest } from '../domain/requests.js';
 
 async function renewalTimes(site: ManagerSite, forMs: number): Promise<number[]> {
@@ -124,6 +124,54 @@ describe('S18, S21: how many calls', () => {
     site.store.forgetCalls();
     await site.pass(60_000);
     expect([site.store.count(), site.clock.pendingTimers]).toEqual([0, 0]);
+  });
+});
+
+describe('A5, S18: a ttl that was made shorter behind the back of the hold', () => {
+  test.each(['10s', '1s'])(
+    'A5, S18: by id, to %s: renewed at its own pace, for the ttl it was taken with',
+    async (ttl) => {
+      const site = await managerSite();
+      const lease = await site.leases.acquire('x', { ttl: '30s' });
+      await site.leases.renew([{ id: lease.id, epoch: lease.epoch, ttl }]);
+      site.store.forgetCalls();
+      site.store.order({ calls: 'renew', replyMs: 20, times: Infinity });
+      const times = await renewalTimes(site, 90_000);
+      expect([times.length, lease.isHeld, lease.signal.aborted]).toEqual([5, true, false]);
+      expect((await site.live())[0]?.ttlMs).toBe(30_000);
+    },
+  );
+
+  test.each(['loseReply', 'loseRequest'] as const)(
+    'A5, S18: by hand, with a %s: what was asked for last holds for both',
+    async (fault) => {
+      const ttlMs = 10_000;
+      const site = await managerSite({ requestTimeout: '1s' });
+      const lease = await site.leases.acquire('x', { ttl: '30s' });
+      site.store.order({ fault, calls: 'renew' });
+      const asked = watched(lease.renew(ttlMs));
+      await site.pass(1_500);
+      expect(asked.now().error).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      site.store.order({ calls: 'renew', replyMs: 20, times: Infinity });
+      await site.pass(20_000);
+      site.store.forgetCalls();
+      const times = await renewalTimes(site, 60_000);
+      expect(times.length).toBeGreaterThanOrEqual(9);
+      expect(times.length).toBeLessThanOrEqual(13); // every 5 to 6 s
+      expect([lease.isHeld, lease.toJSON().ttlMs, (await site.live())[0]?.ttlMs]).toEqual([true, ttlMs, ttlMs]);
+    },
+  );
+
+  test('A5: a renewal that leaves while one by hand is on its way does not undo it', async () => {
+    const site = await managerSite({ requestTimeout: '1s' });
+    const lease = await site.leases.acquire('x', { ttl: '30s' });
+    await site.pass(17_200);
+    site.store.order({ calls: 'renew', replyMs: 900 });
+    site.store.order({ calls: 'renew', replyMs: 20, times: Infinity });
+    const asked = watched(lease.renew('10s'));
+    await site.pass(2_000);
+    expect([asked.now().state, site.store.count('renew')]).toEqual(['done', 2]);
+    expect([lease.toJSON().ttlMs, (await site.live())[0]?.ttlMs]).toEqual([10_000, 10_000]);
   });
 });
 

@@ -91,7 +91,10 @@ export class Renewals {
         failures: 0,
         answer: undefined,
       };
-      return { id: hold.id, epoch: hold.epoch, requestId: hold.attempt.requestId, callerWall: sentWall };
+      // The ttl goes along: the row's may have become another (renewed by id, or a reply that was lost), and an answer
+      // for less than this hold reckons with would be due again at once.
+      const ttlMs = hold.askedTtlMs ?? hold.lease.ttlMs;
+      return { id: hold.id, epoch: hold.epoch, requestId: hold.attempt.requestId, ttlMs, callerWall: sentWall };
     });
     const answer = this.#link.renewTogether(requests).then(
       ({ results, now }) => {

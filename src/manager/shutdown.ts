@@ -22,17 +22,19 @@ export async function letEverythingGo(manager: LeaseManager, drainMs: number, lo
   await manager.idle(drainMs);
   manager.stopRenewing();
   const errors: LeaseError[] = [];
-  await Promise.all(manager.held().map((hold) => letGo(hold, log, errors)));
+  const pinnedUntil = manager.clock.monotonic() + LAST_CALLS_MS;
+  await Promise.all(manager.held().map((hold) => letGo(hold, pinnedUntil, log, errors)));
   await manager.cleanups.settled(LAST_CALLS_MS);
   if (errors.length === 0) await lastSweep(manager, log);
   manager.disconnect();
   return errors;
 }
 
-async function letGo(hold: Hold, log: ShutdownLog, errors: LeaseError[]): Promise<void> {
+async function letGo(hold: Hold, pinnedUntil: number, log: ShutdownLog, errors: LeaseError[]): Promise<void> {
   if (hold.stopCause === 'abandoned') return;
   const facts = { leaseId: hold.id, resource: nameOf(hold.parts), epoch: hold.epoch };
   hold.dismiss(new LeaseError('SHUTTING_DOWN', `${facts.resource} is given back: shutdown() was called`));
+  hold.pinnedUntil = pinnedUntil; // a guarded transaction may stay open for as long as it likes
   const { outcome } = await hold.release();
   if (outcome !== 'unknown') {
     log.info(

@@ -90,11 +90,15 @@ async function acquireOrWait(
   }
 }
 
-/** Work that ends because its lease is lost says so by its signal's reason, by `throwIfLost()`, or wrapped by others. */
+/** Work that ends because its lease is lost says so by its signal's reason, by `throwIfLost()`, or wrapped by others. One
+ *  that stopped in doubt stopped for that reason too, even if the store has said yes since. */
 function isItsLoss(error: unknown, lease: Hold): boolean {
-  if (lease.standing() !== 'lost') return false;
+  const isLost = lease.standing() === 'lost';
   const cause = error instanceof Error ? error.cause : undefined;
-  return [error, cause].some((one) => one instanceof LeaseError && one.details['leaseId'] === lease.id);
+  return [error, cause].some((one) => {
+    if (!(one instanceof LeaseError) || one.details['leaseId'] !== lease.id) return false;
+    return isLost || one.details['inDoubt'] === true;
+  });
 }
 
 /** Its outcome is known to the handle; what the work said comes first. */
