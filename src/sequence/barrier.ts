@@ -7,7 +7,7 @@ import { LIMITS } from '../domain/limits.js';
 import type { OpenNumber } from '../domain/sequence.js';
 import type { WaitOptions } from './face.js';
 import type { SequenceLink } from './sequence-link.js';
-import type { WakeRoom } from './wake-room.js';
+import type { Wake, WakeRoom } from './wake-room.js';
 
 /** How long nobody waits for a hint without looking. */
 export const SAFETY_POLL_MS = 2_000;
@@ -21,11 +21,17 @@ export interface Shared {
   readonly unblock: (stream: string) => Promise<void>;
 }
 
+/** Whether the store owes an answer: who was aborted then cannot tell how things stand there. */
+export interface Asking {
+  isOpen: boolean;
+}
+
 export async function waitFor(
   shared: Shared,
   stream: string,
   number: number,
   options: WaitOptions = {},
+  asking: Asking = { isOpen: false },
 ): Promise<void> {
   checkNumber(number, 'the number to wait for');
   const { link, room } = shared;
@@ -34,36 +40,45 @@ export async function waitFor(
   const patienceMs =
     timeout === undefined ? Infinity : parseDuration(timeout, { name: 'timeout', minMs: 0, maxMs: LIMITS.waitMs });
   const until = clock.monotonic() + patienceMs;
+  const over = signal ? AbortSignal.any([signal, link.life]) : link.life;
   const wake = room.listen(stream);
   try {
     for (;;) {
       throwIfAborted(stream, number, signal, link.life);
-      const reply = await link.untilAnswered(until, () =>
-        link.call('barrier', (store) => store.barrier({ stream, number, watch: true })),
-      );
+      asking.isOpen = true;
+      const ask = () => link.call('barrier', (store) => store.barrier({ stream, number, watch: true }));
+      const reply = await link.untilAnswered(until, ask, signal);
+      asking.isOpen = false;
       if (reply.reached) return;
-      const leftMs = until - clock.monotonic();
-      if (leftMs <= 0) throw notInTime(stream, number, reply.watermark, reply.oldestOpen);
-      const dueInMs = await recoverOrWait(shared, stream, reply.oldestOpen, reply.now);
-      const over = signal ? AbortSignal.any([signal, link.life]) : link.life;
-      await wake.rung(Math.min(dueInMs, leftMs), over);
+      if (clock.monotonic() >= until) throw notInTime(stream, number, reply.watermark, reply.oldestOpen);
+      await recoverOrWait(shared, stream, reply, { wake, until, over });
     }
+  } catch (error) {
+    throwIfAborted(stream, number, signal, link.life);
+    throw error;
   } finally {
     wake.leave();
   }
 }
 
-/** Recovers what blocks the stream when it is due; answers how long to wait for a hint before looking again. */
+/** Recovers what blocks the stream when it is due, and waits for a hint before the next look. Recovery may take minutes and
+ *  goes on by itself: nobody waits for its end longer than for a hint. */
 export async function recoverOrWait(
-  { unblock }: Shared,
+  { link, unblock }: Shared,
   stream: string,
-  blocker: OpenNumber | undefined,
-  now: number,
-): Promise<number> {
-  if (!blocker) return SAFETY_POLL_MS;
-  if (blocker.dueAt > now) return Math.min(SAFETY_POLL_MS, blocker.dueAt - now);
-  await unblock(stream);
-  return SOON_MS;
+  { oldestOpen, now }: { readonly oldestOpen?: OpenNumber | undefined; readonly now: number },
+  { wake, until, over }: { wake: Wake; until: number; over: AbortSignal },
+): Promise<void> {
+  const rest = (ms: number, work?: Promise<void>): Promise<void> =>
+    wake.rung(Math.max(0, Math.min(ms, until - link.clock.monotonic())), over, work);
+  if (!oldestOpen) return rest(SAFETY_POLL_MS);
+  if (oldestOpen.dueAt > now) return rest(Math.min(SAFETY_POLL_MS, oldestOpen.dueAt - now));
+  let isDone = false;
+  const work = unblock(stream).then(() => {
+    isDone = true;
+  });
+  await rest(SAFETY_POLL_MS, work);
+  if (isDone) await rest(SOON_MS); // what could not be recovered is not tried again at once
 }
 
 export function throwIfAborted(stream: string, number: number, ...signals: readonly (AbortSignal | undefined)[]): void {

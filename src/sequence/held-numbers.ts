@@ -1,6 +1,7 @@
 // A lease of numbers in the hands of this process, and how long it may be trusted (S7).
 //
-//   held ──deadline, or a definite no──▶ lost         the signal aborts, once
+//   held ──deadline──▶ overdue                        the signal aborts, once
+//   held ──a definite no──▶ lost                      likewise
 //   held ──commit | release answered──▶ settled       the signal stays quiet
 //
 // The deadline is send time + what remained when the store decided − margin, on the monotonic clock; every question
@@ -13,12 +14,13 @@ import { LIMITS } from '../domain/limits.js';
 import type { Progress } from '../domain/sequence-requests.js';
 import { isInDoubt, trustedUntil } from '../domain/trust-window.js';
 import type { LeaseNumbersResult } from '../stores/sequence-store.js';
-import { waitFor, type Shared } from './barrier.js';
+import { waitFor, type Asking, type Shared } from './barrier.js';
 import type { CommitOptions, OperationsOf, SequenceLease } from './face.js';
 import { lostNumber, storedOtherwise } from './outcomes.js';
-import { notSpooled, spooled, type ResultKeeper } from './result-keeper.js';
+import { keepResult, type Kept, type ResultKeeper } from './result-keeper.js';
 
 type Leased = Extract<LeaseNumbersResult, { outcome: 'leased' }>;
+type Committing = ReturnType<Shared['link']['commit']>;
 
 /** Of the request that was answered. */
 export interface Sent {
@@ -42,7 +44,7 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
   #expiresAt: number;
   #deadline = 0;
   #sent: Sent;
-  #state: 'held' | 'lost' | 'settled' = 'held';
+  #state: 'held' | 'overdue' | 'lost' | 'settled' = 'held';
   #controller: AbortController | undefined;
   #timer: TimerHandle | undefined;
   #reason: LeaseError | undefined;
@@ -96,7 +98,7 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     const { clock } = this.#shared.link;
     if (this.#state !== 'held') return 0;
     const leftMs = this.#deadline - clock.monotonic();
-    if (leftMs <= 0) this.#lose(this.#overdue());
+    if (leftMs <= 0) this.#lose(this.#overdue(), 'overdue');
     const { sentAt, sentWall } = this.#sent;
     if (!isInDoubt(clock.wall() - sentWall, clock.monotonic() - sentAt, this.#ttlMs)) return Math.max(0, leftMs);
     this.#askNow();
@@ -125,7 +127,7 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
   ): Promise<{ number: number; repeated: boolean }> {
     const operations = this.#operations(operation);
     const { link } = this.#shared;
-    if (options.ordered) await waitFor(this.#shared, this.#terms.stream, this.number, { signal: this.signal });
+    if (options.ordered) await this.#untilMyTurn(operations, options.tx);
     const request = { ...this.#named, epoch: this.epoch, operations };
     // In the caller's transaction it is asked once and never spooled: what failed there is rolled back with all the rest.
     const { result } =
@@ -168,42 +170,49 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     throw invalid(`the lease has ${this.#leased.count} numbers: give a list of as many operations`);
   }
 
-  async #commitIn(
-    tx: unknown,
-    request: Parameters<NonNullable<Shared['link']['store']['commitIn']>>[1],
-  ): ReturnType<Shared['link']['commit']> {
+  async #commitIn(tx: unknown, request: Parameters<NonNullable<Shared['link']['store']['commitIn']>>[1]): Committing {
     const { store } = this.#shared.link;
     if (store.commitIn) return store.commitIn(tx, request);
     throw invalid('tx: this store cannot take part in a transaction of the caller; only PostgreSQL can');
   }
 
+  /** Where the deadline comes while the store owes an answer, the result is kept as after a commit without one (V7). */
+  async #untilMyTurn(operations: readonly unknown[], tx: unknown): Promise<void> {
+    const asking: Asking = { isOpen: false };
+    try {
+      await waitFor(this.#shared, this.#terms.stream, this.number, { signal: this.signal }, asking);
+    } catch (error) {
+      const isStoreAway = isTrouble(error) || (asking.isOpen && this.#state === 'overdue' && error === this.#reason);
+      if (tx !== undefined || !isStoreAway) throw error;
+      throw (await this.#keep(operations)).told(error);
+    }
+  }
+
   /** Asked again until the deadline. With a spool the result is on this machine's disk before the second try. */
-  async #untilStored<T>(ask: () => Promise<T>, operations: readonly unknown[]): Promise<T> {
+  async #untilStored(ask: () => Committing, operations: readonly unknown[]): Committing {
     const { link } = this.#shared;
     const first = await ask().catch((error: unknown) => {
-      if (!(error instanceof LeaseError) || !error.retryable) throw error;
+      if (!isTrouble(error)) throw error;
       return undefined;
     });
     if (first !== undefined) return first;
-    const result = { ...this.#named, kind: this.kind, epoch: this.epoch, operations };
-    let spoolError: unknown;
-    const isKept = await (this.#keeper?.keep(result) ?? Promise.reject(new Error('no spool was named'))).then(
-      () => true,
-      (error: unknown) => {
-        spoolError = error;
-        return false;
-      },
-    );
-    try {
-      const answer = await link.untilAnswered(this.#deadline, ask);
-      // What cannot be ticked off is stored again later, which changes nothing: no reason to fail a commit that was made.
-      if (isKept) await this.#keeper?.drop(this.#terms.stream, this.operationId).catch(() => undefined);
-      return answer;
-    } catch (error) {
-      this.#lose(this.#overdue());
-      if (isKept) throw spooled(this.#named, error);
-      throw this.#keeper ? notSpooled(this.#named, error, spoolError) : error;
+    const kept = await this.#keep(operations);
+    const answer = await link.untilAnswered(this.#deadline, ask).catch((error: unknown) => {
+      this.#lose(this.#overdue(), 'overdue');
+      throw kept.told(error);
+    });
+    if (!kept.isKept) return answer;
+    if (answer.result.outcome === 'notHeld') {
+      const error = lostNumber(this.#named, answer.result);
+      this.#lose(error);
+      throw kept.told(error); // too late for its own number, but not lost: the spool moves it
     }
+    // What cannot be ticked off is stored again later, which changes nothing: no reason to fail a commit that was made.
+    await this.#keeper?.drop(this.#terms.stream, this.operationId).catch(() => undefined);
+    return answer;
+  }
+  #keep(operations: readonly unknown[]): Promise<Kept> {
+    return keepResult(this.#keeper, { ...this.#named, kind: this.kind, epoch: this.epoch, operations });
   }
 
   async #progress(progress: Progress, ttlMs = this.#ttlMs): Promise<void> {
@@ -249,16 +258,18 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     if (this.#reason) this.#controller.abort(this.#reason);
     if (this.#state !== 'held') return;
     const { clock } = this.#shared.link;
-    this.#timer = clock.after(Math.max(0, this.#deadline - clock.monotonic()), () => this.#lose(this.#overdue()));
+    this.#timer = clock.after(Math.max(0, this.#deadline - clock.monotonic()), () =>
+      this.#lose(this.#overdue(), 'overdue'),
+    );
   }
 
   #settle(): void {
     this.#state = 'settled';
     this.#timer?.cancel();
   }
-  #lose(error: LeaseError): void {
+  #lose(error: LeaseError, state: 'overdue' | 'lost' = 'lost'): void {
     if (this.#state !== 'held') return;
-    this.#state = 'lost';
+    this.#state = state;
     this.#reason = error;
     this.#timer?.cancel();
     this.#controller?.abort(error);
@@ -277,4 +288,8 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
       details: this.#named,
     });
   }
+}
+
+function isTrouble(error: unknown): boolean {
+  return error instanceof LeaseError && error.retryable;
 }

@@ -23,17 +23,18 @@ export class Reader<Op> implements StreamReader<Op> {
   async *follow({ signal }: { signal?: AbortSignal } = {}): AsyncGenerator<Followed<Op>, void, undefined> {
     const { link, room } = this.#shared;
     const stream = this.#stream;
-    const opened = await this.#patient(() =>
-      link.call('cursor', (store) => store.cursor({ stream, reader: this.name, act: 'open' })),
-    );
+    const order = { stream, reader: this.name, act: 'open' } as const;
+    const opened = await this.#patient(() => link.call('cursor', (store) => store.cursor(order)), signal);
+    if (!opened) return;
     if (opened.outcome !== 'opened') throw cursorRefused(stream, this.name, 0, 0, opened);
     const { epoch } = opened;
     const over = signal ? AbortSignal.any([signal, link.life]) : link.life;
     const wake = room.listen(stream);
     try {
       for (let from = opened.done + 1; !over.aborted;) {
-        const order = { stream, from, limit: PAGE, seal: true, watch: true };
-        const page = await this.#patient(() => link.call('read', (store) => store.read(order)));
+        const asked = { stream, from, limit: PAGE, seal: true, watch: true };
+        const page = await this.#patient(() => link.call('read', (store) => store.read(asked)), signal);
+        if (!page) return;
         if (page.trimmedBefore > from) throw trimmedAway(stream, from, page.trimmedBefore);
         for (const item of page.items) {
           if (over.aborted) return;
@@ -41,7 +42,7 @@ export class Reader<Op> implements StreamReader<Op> {
           yield { ...toSettled<Op>(item), done: (options) => this.#done(item.number, epoch, options?.tx) };
         }
         if (page.items.length > 0) continue;
-        await wake.rung(await recoverOrWait(this.#shared, stream, page.oldestOpen, page.now), over);
+        await recoverOrWait(this.#shared, stream, page, { wake, until: Infinity, over });
       }
     } finally {
       wake.leave();
@@ -53,9 +54,14 @@ export class Reader<Op> implements StreamReader<Op> {
     await this.#shared.link.call('cursor', (store) => store.cursor(order));
   }
 
-  /** A store that is away for a while is no end of the stream. */
-  #patient<T>(ask: () => Promise<T>): Promise<T> {
-    return this.#shared.link.untilAnswered(Infinity, ask);
+  /** A store that is away for a while is no end of the stream; the signal is, and then there is no answer. */
+  async #patient<T>(ask: () => Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+    try {
+      return await this.#shared.link.untilAnswered(Infinity, ask, signal);
+    } catch (error) {
+      if (signal?.aborted) return undefined;
+      throw error;
+    }
   }
 
   async #done(number: number, epoch: number, tx: unknown): Promise<void> {

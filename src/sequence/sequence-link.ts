@@ -80,16 +80,19 @@ export class SequenceLink {
     return this.#within(`sequence.${what}`, this.#timed(`sequence.${what}`, act));
   }
 
-  /** Asks again and again while the answer may still come, at most until `until` on the monotonic clock. */
-  async untilAnswered<T>(until: number, ask: () => Promise<T>): Promise<T> {
+  /** Asks again and again while the answer may still come, at most until `until` on the monotonic clock. An abort of the
+   *  signal ends it at once, with the signal's reason. */
+  async untilAnswered<T>(until: number, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      this.life.throwIfAborted();
+      signal?.throwIfAborted();
       try {
-        this.life.throwIfAborted();
-        return await ask();
+        return await (signal ? unlessAborted(signal, ask()) : ask());
       } catch (error) {
+        signal?.throwIfAborted(); // its reason may look like one that passes
         const mayPass = error instanceof LeaseError && error.retryable;
         if (!mayPass || this.clock.monotonic() + pauseMs >= until) throw error;
-        await pause(this.clock, pauseMs, this.life);
+        await pause(this.clock, pauseMs, this.life, signal);
       }
     }
   }
@@ -111,19 +114,28 @@ export class SequenceLink {
   }
 }
 
-/** Ends early when the signal aborts; never rejects. */
-export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+/** Ends early when one of the signals aborts; never rejects. */
+export function pause(clock: Clock, ms: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) {
+    const watched = signals.filter((signal) => signal !== undefined);
+    if (watched.some(({ aborted }) => aborted)) {
       resolve();
       return;
     }
     const done = (): void => {
       timer.cancel();
-      forget();
+      for (const forget of forgets) forget();
       resolve();
     };
     const timer = clock.after(ms, done, true);
-    const forget = onAbort(signal, done);
+    const forgets = watched.map((signal) => onAbort(signal, done));
+  });
+}
+
+/** The answer, or a rejection as soon as the signal aborts: the request may still have its effect. */
+function unlessAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const forget = onAbort(signal, () => reject(new Error('aborted')));
+    answer.then(resolve, reject).finally(forget);
   });
 }

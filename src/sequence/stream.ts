@@ -8,7 +8,7 @@ import { LIMITS } from '../domain/limits.js';
 import type { StreamFigures } from '../domain/sequence.js';
 import type { LeaseNumbers } from '../domain/sequence-requests.js';
 import { marginMs } from '../domain/trust-window.js';
-import { recoverOrWait, waitFor, type Shared } from './barrier.js';
+import { SAFETY_POLL_MS, waitFor, type Shared } from './barrier.js';
 import type { LeaseNumberOptions, Settled, Stream, StreamReader, WaitOptions } from './face.js';
 import { Gaps } from './gaps.js';
 import { HeldNumbers } from './held-numbers.js';
@@ -53,7 +53,7 @@ export class OpenStream<Op> implements Stream<Op> {
     try {
       for (;;) {
         let sent = { sentAt: 0, sentWall: 0 };
-        const { result, now } = await link.untilAnswered(until, () => {
+        const { result } = await link.untilAnswered(until, () => {
           sent = { sentAt: link.clock.monotonic(), sentWall: link.clock.wall() };
           return link.lease(request);
         });
@@ -68,7 +68,7 @@ export class OpenStream<Op> implements Stream<Op> {
         }
         if (link.clock.monotonic() >= until) throw stillRecovered(request);
         const waitMs = result.outcome === 'recovering' ? result.retryAfterMs : 0;
-        await wake.rung(Math.min(waitMs, await recoverOrWait(this.#parts, this.name, undefined, now)), link.life);
+        await wake.rung(Math.min(waitMs, SAFETY_POLL_MS), link.life);
       }
     } finally {
       wake.leave();

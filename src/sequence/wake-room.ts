@@ -7,8 +7,9 @@ import { onAbort } from '../manager/on-abort.js';
 import type { SequenceStore } from '../stores/sequence-store.js';
 
 export interface Wake {
-  /** Resolves at the next ring, or at once when there was one since the last; after `ms` at the latest, or on abort. */
-  rung(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Resolves at the next ring, or at once when there was one since the last; after `ms` at the latest, on abort, or when
+   *  `work` is done. */
+  rung(ms: number, signal?: AbortSignal, work?: Promise<void>): Promise<void>;
   leave(): void;
 }
 
@@ -32,10 +33,11 @@ export class WakeRoom {
     };
     this.#enter(stream, ring);
     return {
-      rung: async (ms, signal) => {
+      rung: async (ms, signal, work) => {
         if (!isRung) {
           await this.#either(ms, signal, (done) => {
             wake = done;
+            work?.then(done, done);
           });
         }
         isRung = false;

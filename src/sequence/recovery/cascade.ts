@@ -15,6 +15,8 @@ const OVERLAY_MS = 30_000;
 const RENEW_MS = 10_000;
 const LOOK_MS = 5_000;
 const CALM_SWEEPS = 3;
+/** So many sweep intervals without a sweep here mean that none runs here. */
+const UNSWEPT_INTERVALS = 2;
 
 export class Cascade {
   readonly #link: SequenceLink;
@@ -24,6 +26,9 @@ export class Cascade {
   #own: { readonly id: string; readonly epoch: number } | undefined;
   #timer: TimerHandle | undefined;
   #calm = 0;
+  /** When it was counted last how calm it is, and the most that looks have found since. */
+  #countedAt = -Infinity;
+  #worst = 0;
   #lookedAt = -Infinity;
   #looking: Promise<void> | undefined;
 
@@ -45,16 +50,29 @@ export class Cascade {
     return Math.max(ttlMs, Math.min(ttlMs * 2, Math.floor(most * 1_000)));
   }
 
-  /** What a look at the backlog found. Only the regular sweep counts how calm it is. */
+  /** What a look at the backlog found. Where regular sweeps run, only they count how calm it is. */
   async observe(expired: number, settings: Settings, isSweep: boolean): Promise<void> {
-    const { cascade_threshold: threshold } = settings;
-    if (expired > threshold) {
+    if (this.#isOn && !this.#own) await this.#look(); // the overlay of somebody else may be gone
+    this.#worst = Math.max(this.#worst, expired);
+    if (expired > settings.cascade_threshold) {
       this.#calm = 0;
       await this.#enter(expired);
     } else if (isSweep && this.#own) {
-      this.#calm = expired < threshold / 2 ? this.#calm + 1 : 0;
-      if (this.#calm >= CALM_SWEEPS) await this.leave();
+      await this.#count(expired, settings);
     }
+  }
+
+  async #count(expired: number, { cascade_threshold: threshold }: Settings): Promise<void> {
+    this.#countedAt = this.#link.clock.monotonic();
+    this.#worst = 0;
+    this.#calm = expired < threshold / 2 ? this.#calm + 1 : 0;
+    if (this.#calm >= CALM_SWEEPS) await this.leave();
+  }
+  /** The owner may be a process that does not sweep, with its services off: it goes by what it met in recovering. */
+  async #countUnswept(): Promise<void> {
+    const settings = await this.#link.manager.link.settings();
+    const enoughMs = UNSWEPT_INTERVALS * settings.cleanup_interval_seconds * 1_000;
+    if (this.#link.clock.monotonic() - this.#countedAt >= enoughMs) await this.#count(this.#worst, settings);
   }
 
   async #enter(expired: number): Promise<void> {
@@ -63,6 +81,8 @@ export class Cascade {
     if (granted) {
       this.#own = granted;
       this.#calm = 0;
+      this.#worst = 0;
+      this.#countedAt = this.#link.clock.monotonic();
       this.#renewLater();
       this.#link.manager.announcer.observer.announce({
         type: 'cascade.entered',
@@ -136,7 +156,8 @@ export class Cascade {
     const request = { ...own, requestId: clock.randomText(), ttlMs: OVERLAY_MS, callerWall: clock.wall() };
     try {
       const [result] = (await this.#home.renew([request])).results;
-      if (result?.outcome !== 'renewed') this.#own = undefined;
+      if (result?.outcome === 'renewed') await this.#countUnswept();
+      else this.#own = undefined;
     } finally {
       if (this.#own) this.#renewLater();
     }

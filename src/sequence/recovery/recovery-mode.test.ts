@@ -77,6 +77,43 @@ describe('V5: recovery mode', () => {
   });
 });
 
+test('V5: who only recovers sees too that the overlay of somebody else is gone', async () => {
+  const other = await connect(stage.store, { clock: stage.clock, owner: 'other', services: 'off' });
+  const heard: boolean[] = [];
+  stage.stream.recovery.onCascade((on) => heard.push(on));
+  for (const [round, who] of [other.sequence('orders'), stage.stream].entries()) {
+    for (let i = 0; i < 11; i += 1) {
+      const asked = { stream: 'orders', operationId: `op-${round}-${i}`, kind: 'order', count: 1, owner: 'crashed' };
+      await stage.store.sequences!.lease([{ ...asked, ttlMs: TTL_MS }]);
+    }
+    await stage.clock.advance(TTL_MS);
+    await stage.meanwhile(who.recovery.run());
+  }
+  expect(heard).toEqual([true]);
+  await stage.meanwhile(other.shutdown(), 1_000);
+  await stage.clock.advance(6_000);
+  await stage.run();
+  expect(heard).toEqual([true, false]);
+});
+
+test('V5: an owner that runs no sweep leaves recovery mode when it has met little for long enough', async () => {
+  const heard: boolean[] = [];
+  stage.stream.recovery.onCascade((on) => heard.push(on));
+  for (let i = 0; i < 11; i += 1) await stage.lease(`op-${i}`);
+  await stage.clock.advance(TTL_MS);
+  await stage.run();
+  await stage.clock.advance(90_000);
+  for (let i = 0; i < 6; i += 1) await stage.lease(`more-${i}`); // in recovery mode: twice as long
+  await stage.clock.advance(2 * TTL_MS);
+  await stage.run();
+  await stage.clock.advance(90_000);
+  expect(heard).toEqual([true]);
+  await stage.clock.advance(180_000);
+  expect(heard).toEqual([true, false]);
+  const shown = await stage.store.within('_holdfast').show('cascade/namespace:default', 0);
+  expect(shown.holders).toEqual([]);
+});
+
 test('V5, H2: recovery mode is left when three sweeps in a row were calm; its lease is its trace in the log', async () => {
   const heard: [boolean, number][] = [];
   const services = await connect(stage.store, { clock: stage.clock, owner: 'with services' });

@@ -2,7 +2,7 @@
 // off again, so that the file is always whole records; when nothing is left in it, it begins anew. Whatever could not be
 // written (a full disk) is as it was before: a result that was not kept is the caller's, one that could not be ticked off is
 // stored once more, which changes nothing.
-import { mkdir, open, readdir, readFile, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, realpath, rename, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
@@ -11,6 +11,8 @@ import { decodeRecords, encodeRecord, type SpooledResult, type SpoolRecord } fro
 
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_RESULTS = 10_000;
+/** Files this process closed with something in them. Other files under its name may be in use, by another thread perhaps. */
+const letGo = new Set<string>();
 
 export class SpoolFile {
   readonly path: string;
@@ -33,7 +35,7 @@ export class SpoolFile {
   static async open(folder: string, clock: Clock): Promise<SpoolFile> {
     try {
       await mkdir(folder, { recursive: true });
-      const path = join(folder, ownName(clock));
+      const path = join(await realpath(folder), ownName(clock)); // one folder may be named in many ways
       const file = new SpoolFile(path, await open(path, 'wx'));
       try {
         await syncFolder(folder);
@@ -52,12 +54,14 @@ export class SpoolFile {
   async takeOver(folder: string, clock: Clock): Promise<void> {
     this.behind = undefined;
     this.foreign = [];
-    for (const name of await readdir(folder)) {
+    const home = await realpath(folder);
+    for (const name of await readdir(home)) {
       const owner = ownerOf(name, clock);
+      const before = join(home, name);
       if (owner === 'elsewhere') this.foreign.push(name);
-      if (owner === 'dead')
-        await this.#inTurn(() => this.#takeOver(folder, name, clock)).catch((error: unknown) => {
-          this.behind = translated(error, join(folder, name));
+      if (owner === 'dead' || letGo.has(before))
+        await this.#inTurn(() => this.#takeOver(before, join(home, ownName(clock)))).catch((error: unknown) => {
+          this.behind = translated(error, before);
         });
     }
   }
@@ -99,6 +103,7 @@ export class SpoolFile {
     await this.#last.catch(() => undefined);
     await this.#handle.close();
     if (this.#results.size === 0) await unlink(this.path).catch(() => undefined);
+    else letGo.add(this.path);
   }
 
   #inTurn(act: () => Promise<void>): Promise<void> {
@@ -134,21 +139,28 @@ export class SpoolFile {
   }
 
   /** The rename is what makes it ours: of two who try, one finds it gone. Its results are copied before it goes. */
-  async #takeOver(folder: string, name: string, clock: Clock): Promise<void> {
-    const path = join(folder, ownName(clock));
+  async #takeOver(before: string, path: string): Promise<void> {
+    letGo.delete(before);
     try {
-      await rename(join(folder, name), path);
+      await rename(before, path);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return; // somebody else was first
+      letGo.add(before);
       throw error;
     }
     try {
       await this.#copyFrom(path);
+      await unlink(path);
     } catch (error) {
-      await rename(path, join(folder, name)); // it is nobody's again, so that the next try finds it
+      // It is nobody's again, under its old name or at least under this one, so that the next try finds it.
+      letGo.add(
+        await rename(path, before).then(
+          () => before,
+          () => path,
+        ),
+      );
       throw error;
     }
-    await unlink(path);
   }
 
   async #copyFrom(path: string): Promise<void> {

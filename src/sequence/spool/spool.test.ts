@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -116,6 +117,43 @@ describe('V7: the file', () => {
     expect(statSync(file.path).size).toBe(0);
     await file.close();
     expect(spoolFiles()).toEqual([]);
+  });
+
+  test('V7: what was closed in this very process is taken over when it is opened again, however the folder is named', async () => {
+    const first = await SpoolFile.open(folder, clock);
+    await first.keep(result('a'));
+    await first.close();
+    symlinkSync(folder, join(folder, 'other-name'));
+    const second = await SpoolFile.open(join(folder, 'other-name'), clock);
+    expect(second.results).toEqual([result('a')]);
+    expect(spoolFiles()).toHaveLength(1);
+    const beside = await SpoolFile.open(folder, clock);
+    expect([beside.results, beside.behind]).toEqual([[], undefined]); // the second is in use
+    await second.keep(result('b'));
+    await Promise.all([second.close(), beside.close()]);
+    const both = await Promise.all([SpoolFile.open(folder, clock), SpoolFile.open(folder, clock)]);
+    expect(both.flatMap((file) => file.results)).toEqual([result('a'), result('b')]);
+    await Promise.all(both.map((file) => file.close()));
+  });
+
+  test('V7: a file under this process’s name that it did not close itself is let be: another thread may write there', async () => {
+    const name = ownName(clock);
+    writeFileSync(join(folder, name), encodeRecord({ what: 'keep', result: result('theirs') }));
+    const file = await SpoolFile.open(folder, clock);
+    expect([file.results, spoolFiles().includes(name)]).toEqual([[], true]);
+    await file.close();
+  });
+
+  test('V7: what cannot be read is said, given back and tried again, also when it seems to be gone', async () => {
+    const name = leftByDead();
+    symlinkSync(join(folder, 'nowhere'), join(folder, name));
+    const file = await SpoolFile.open(folder, clock);
+    expect(file.behind).toMatchObject({ details: { code: 'ENOENT', path: join(folder, name) } });
+    expect(readdirSync(folder)).toContain(name);
+    writeFileSync(join(folder, 'nowhere'), encodeRecord({ what: 'keep', result: result('a') }));
+    await file.takeOver(folder, clock);
+    expect([file.results, file.behind]).toEqual([[result('a')], undefined]);
+    await file.close();
   });
 
   test('V7: a folder that cannot be written says so', async () => {

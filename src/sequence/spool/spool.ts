@@ -101,7 +101,7 @@ export class Spool implements ResultKeeper {
       if (await this.#storeOne(result)) await file.done(result.stream, result.operationId);
       else isLeft = true;
     }
-    if (!file.behind) return isLeft;
+    if (!file.behind) return isLeft || file.results.length > 0; // some may have come meanwhile, and found this under way
     await file.takeOver(this.#folder, this.#link.clock);
     if (file.behind)
       this.#log.warn({ err: file.behind, folder: this.#folder }, 'the spool has more than it can take over');
