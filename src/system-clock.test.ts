@@ -118,7 +118,9 @@ describe('timers', () => {
     const before = vi.fn();
     clock.after(100, before);
     vi.useRealTimers();
-    await new Promise<void>((resolve) => clock.after(5, resolve));
+    await new Promise<void>((resolve) => {
+      clock.after(5, resolve);
+    });
     expect(before).toHaveBeenCalledTimes(1);
   });
 

@@ -182,7 +182,8 @@ describe.skipIf(isSkipped('postgres'))('locks of the PostgreSQL store', () => {
   });
 
   test('S16, S18: a sweep of leases with many names takes no more locks than there is room for, and ends them all', async () => {
-    const parts = (lease: number) => Array.from({ length: 20 }, (_, i) => node(`build/${lease}/of/${i + 10}/deep/down`));
+    const parts = (lease: number) =>
+      Array.from({ length: 20 }, (_, i) => node(`build/${lease}/of/${i + 10}/deep/down`));
     const count = 150; // 150 times 20 times 6 locks: more than the lock table of a server with the usual settings
     for (let i = 0; i < count; i += 1)
       expect(await acquire(store, await ask(parts(i), { ttlMs: 100 }))).toMatchObject({ outcome: 'granted' });

@@ -2,7 +2,7 @@
 // real one, for every file that comes after it in the same process.
 export interface RecordedTimeouts {
   readonly set: { readonly ms: number | undefined; readonly timeout: NodeJS.Timeout }[];
-  restore(): void;
+  readonly restore: () => void;
 }
 
 export function recordTimeouts(): RecordedTimeouts {
@@ -16,7 +16,7 @@ export function recordTimeouts(): RecordedTimeouts {
   globalThis.setTimeout = recording as typeof setTimeout;
   return {
     set,
-    restore() {
+    restore: () => {
       globalThis.setTimeout = before;
     },
   };
