@@ -16,7 +16,7 @@ const VIEWS: readonly (readonly [string, string, RegExp])[] = [
   ['resource', '/resource?name=orders/0', /worker-4/],
   ['sequences', '/sequences', /invoices/],
   ['one sequence', '/sequences?stream=orders/log', /Waiting for a person/],
-  ['health', '/health', /expiration-rate|All \d+ rules hold/],
+  ['health', '/health', /\d+ (?:other )?rules hold/],
   ['history', '/history', /invoices/],
   ['settings', '/settings', /held_ttl_seconds/],
   ['tokens', '/tokens', /Tokens/],
