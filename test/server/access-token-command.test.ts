@@ -4,8 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, describe, test } from 'vitest';
 import { commandSite } from '../support/command-site.js';
+import { ServeSite } from '../support/serve-site.js';
 
 const site = commandSite();
+const servers = new ServeSite();
 const SECRET = /^hf_[0-9a-f]{16}_[A-Za-z0-9_-]{43}\n$/;
 
 describe('C10: token', () => {
@@ -51,6 +53,19 @@ describe('C10: token', () => {
     // A name is free again when its token is gone.
     expect((await site.run('token', 'create', 'b', '--role', 'read')).code).toBe(0);
     expect((await site.run('token', 'create', 'b', '--role', 'read')).err).toContain('a token of this name stands');
+  });
+
+  test('W3, W4, C10: when create and revoke end, every server of the store goes by it', async () => {
+    const server = await servers.serve({ store: site.url });
+    const status = async (token?: string): Promise<number> =>
+      (await servers.ask(server, 'GET /v1/leases', { token })).status;
+    expect(await status()).toBe(200);
+    for (const name of ['a', 'b', 'c']) {
+      const token = (await site.run('token', 'create', name, '--role', 'read')).out.trim();
+      expect([await status(), await status(token)]).toEqual([401, 200]);
+      await site.run('token', 'revoke', name);
+      expect(await status(token)).toBe(401);
+    }
   });
 
   test('C10: what makes no sense is refused before anything is made; looking makes no store', async () => {

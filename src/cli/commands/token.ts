@@ -1,8 +1,9 @@
 // holdfast token (C10): who may use the servers of this store, and for what. A secret is printed once, alone on standard
-// output, so that a script can keep it; the store has its hash.
+// output, so that a script can keep it; the store has its hash. Making and revoking end when every server goes by it, so
+// that the next command of a script meets neither an old token nor a door that is still open.
 import { Option, type Command } from 'commander';
 import type { Role } from '../../server/context.js';
-import type { TokenView } from '../../server/access/index.js';
+import { KNOWN_WITHIN_MS, type TokenView } from '../../server/access/index.js';
 import type { Context } from '../context.js';
 import { safe } from '../escape.js';
 import { examples } from '../help.js';
@@ -22,7 +23,7 @@ export function define(command: Command, context: Context): void {
   command
     .command('create <name>')
     .summary('make a token and print its secret, once')
-    .description('Make a token and print its secret, once. Every server of the store knows it within a second.')
+    .description('Make a token and print its secret, once. When this ends, after a second, every server of the store knows it.')
     .addOption(
       new Option('--role <role>', 'read looks, write holds, admin governs')
         .choices(['read', 'write', 'admin'])
@@ -40,13 +41,13 @@ export function define(command: Command, context: Context): void {
   command
     .command('revoke <token>')
     .summary('take a token back, by its id or its name')
-    .description('Take a token back, by its id or its name. What waits or streams under it ends within a second.')
+    .description('Take a token back, by its id or its name. When this ends, after a second, no server takes it any more.')
     .action((token: string) => revoke(context, token));
   examples(command, [
     ['holdfast token create ops --role admin', 'the first one: from now on servers ask for a token'],
     ['holdfast token create ci --role write --prefix ci --expires 90d', 'holds names below ci, for 90 days'],
     ['holdfast token ls', 'who may what, until when'],
-    ['holdfast token revoke ci', 'known to every server within a second'],
+    ['holdfast token revoke ci', 'no server takes it any more'],
   ]);
 }
 
@@ -59,10 +60,11 @@ async function create(
   const made = await keeper.create({ name, role, prefix, owner: bindOwner, expiresIn: expires });
   if (context.isJson) {
     context.output.json(made);
-    return;
+  } else {
+    context.output.line(made.secret);
+    tell(`made ${sentenceOf(made)}; the secret is not shown again`);
   }
-  context.output.line(made.secret);
-  tell(`made ${sentenceOf(made)}; the secret is not shown again`);
+  await untilKnown(context);
 }
 
 async function list(context: Context): Promise<void> {
@@ -76,6 +78,13 @@ async function revoke(context: Context, token: string): Promise<void> {
   const revoked = await (await tokenKeeper(context, false)).revoke(token);
   if (context.isJson) context.output.json(revoked);
   else context.output.line(`revoked ${safe(revoked.name)} (${revoked.id})`);
+  await untilKnown(context);
+}
+
+function untilKnown({ clock }: Context): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(KNOWN_WITHIN_MS, resolve, true);
+  });
 }
 
 function sentenceOf({ id, name, role, prefix, owner, expiresAt }: TokenView): string {

@@ -23,4 +23,4 @@ export {
   requireWhole,
 } from './rules.js';
 export { actorOf, tokenView, type NewToken, type TokenView } from './token.js';
-export { TokenAccess } from './token-access.js';
+export { KNOWN_WITHIN_MS, TokenAccess } from './token-access.js';

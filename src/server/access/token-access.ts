@@ -17,7 +17,8 @@ import { TokenStream } from './token-stream.js';
 import { mayManage, requireGrant } from './rules.js';
 
 const LOOK_MS = 500;
-const FRESH_MS = 1_000;
+/** The oldest view a request is judged by: this long after a token was made or revoked every server goes by it (W3). */
+export const KNOWN_WITHIN_MS = 1_000;
 /** Reads of 1,000 operations each: more than tokens that were ever made. */
 const MOST_PAGES = 10_000;
 
@@ -90,7 +91,7 @@ export class TokenAccess implements Access {
   }
 
   get isFresh(): boolean {
-    return !this.#stream.isThere || this.#clock.monotonic() - this.#seen.sentAt < FRESH_MS;
+    return !this.#stream.isThere || this.#clock.monotonic() - this.#seen.sentAt < KNOWN_WITHIN_MS;
   }
 
   /** One look at a time; whoever comes meanwhile takes its answer, and looks again if that began too early. */
