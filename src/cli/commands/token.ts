@@ -23,7 +23,9 @@ export function define(command: Command, context: Context): void {
   command
     .command('create <name>')
     .summary('make a token and print its secret, once')
-    .description('Make a token and print its secret, once. When this ends, after a second, every server of the store knows it.')
+    .description(
+      'Make a token and print its secret, once. When this ends, after a second, every server of the store knows it.',
+    )
     .addOption(
       new Option('--role <role>', 'read looks, write holds, admin governs')
         .choices(['read', 'write', 'admin'])
@@ -41,7 +43,9 @@ export function define(command: Command, context: Context): void {
   command
     .command('revoke <token>')
     .summary('take a token back, by its id or its name')
-    .description('Take a token back, by its id or its name. When this ends, after a second, no server takes it any more.')
+    .description(
+      'Take a token back, by its id or its name. When this ends, after a second, no server takes it any more.',
+    )
     .action((token: string) => revoke(context, token));
   examples(command, [
     ['holdfast token create ops --role admin', 'the first one: from now on servers ask for a token'],
