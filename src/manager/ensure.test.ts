@@ -1,6 +1,7 @@
 // ensure (A3): the handle already held, without a store call; else one acquire, shared by all who ask meanwhile.
 import { describe, expect, test } from 'vitest';
-import { managerSite, watched } from '../../test/support/manager-site.js';
+import { managerSite, watched, type ManagerSite } from '../../test/support/manager-site.js';
+import type { HeldLease } from './face.js';
 
 describe('A3: ensure', () => {
   test('S20: on a held lease it makes no call', async () => {
@@ -61,6 +62,78 @@ describe('A3: ensure', () => {
     await site.pass(0);
     expect(second.now().value?.isHeld).toBe(true);
     expect(await site.live()).toHaveLength(1);
+  });
+
+  describe('A1, A3: who shares an acquire keeps to its own terms', () => {
+    async function behindBob(): Promise<{ site: ManagerSite; theirs: HeldLease }> {
+      const site = await managerSite();
+      const other = await site.join({ owner: 'bob' });
+      return { site, theirs: await other.leases.acquire('x') };
+    }
+
+    test('who does not want to wait is told at once, and who waits goes on', async () => {
+      const { site, theirs } = await behindBob();
+      const patient = watched(site.leases.ensure('x', { wait: '10s' }));
+      await site.pass(10);
+      const hasty = watched(site.leases.ensure('x'));
+      await site.pass(10);
+      expect([patient.now().state, hasty.now().error]).toMatchObject(['open', { code: 'ACQUIRE_TIMEOUT' }]);
+      await theirs.release();
+      await site.pass(10);
+      expect(patient.now().value?.isHeld).toBe(true);
+    });
+
+    test('whose wait is over first is told so, with who is in the way', async () => {
+      const { site } = await behindBob();
+      const patient = watched(site.leases.ensure('x', { wait: '10s' }));
+      const shorter = watched(site.leases.ensure('x', { wait: '2s' }));
+      await site.pass(1_990);
+      expect(shorter.now().state).toBe('open');
+      await site.pass(20);
+      expect(shorter.now().error).toMatchObject({
+        code: 'ACQUIRE_TIMEOUT',
+        details: { refusal: { holders: [{ owner: 'bob' }] } },
+      });
+      expect(patient.now().state).toBe('open');
+    });
+
+    test('who waits longer asks again for what is left', async () => {
+      const { site, theirs } = await behindBob();
+      const shorter = watched(site.leases.ensure('x', { wait: '2s' }));
+      const [longer, tooShort] = ['10s', '4s'].map((wait) => watched(site.leases.ensure('x', { wait })));
+      await site.pass(2_010);
+      expect([shorter.now().error, longer?.now().state]).toMatchObject([{ code: 'ACQUIRE_TIMEOUT' }, 'open']);
+      await site.pass(2_000);
+      expect([tooShort?.now().error, longer?.now().state]).toMatchObject([{ code: 'ACQUIRE_TIMEOUT' }, 'open']);
+      await theirs.release();
+      await site.pass(10);
+      expect(longer?.now().value?.isHeld).toBe(true);
+      expect(await site.live()).toHaveLength(1);
+    });
+
+    test('S9: whose signal aborts leaves alone, at once', async () => {
+      const { site, theirs } = await behindBob();
+      const first = watched(site.leases.ensure('x', { wait: '10s' }));
+      const controller = new AbortController();
+      const second = watched(site.leases.ensure('x', { wait: '10s', signal: controller.signal }));
+      await site.pass(100);
+      controller.abort();
+      await site.pass(0);
+      expect([first.now().state, second.now().error]).toMatchObject(['open', { code: 'ACQUIRE_ABORTED' }]);
+      await expect(site.leases.ensure('x', { signal: controller.signal })).rejects.toMatchObject({
+        code: 'ACQUIRE_ABORTED',
+      });
+      await theirs.release();
+      await site.pass(10);
+      expect(first.now().value?.isHeld).toBe(true);
+    });
+
+    test('a lease of another owner is not the answer', async () => {
+      const site = await managerSite();
+      const lease = await site.leases.ensure('x', { owner: 'carol' });
+      expect(await site.leases.ensure('x', { owner: 'carol' })).toBe(lease);
+      await expect(site.leases.ensure('x', { owner: 'dave' })).rejects.toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    });
   });
 
   test('a lost, released or doubted lease is not the answer', async () => {

@@ -49,7 +49,7 @@ export class LeaseManager implements Keeper {
     this.clock = clock;
     this.defaults = defaults;
     this.#holds = new Holds(clock);
-    this.#ensuring = new Ensuring(this.#holds, (resource, options) => this.acquire(resource, options));
+    this.#ensuring = new Ensuring(clock, this.#holds, (resource, options) => this.acquire(resource, options));
     this.link = new StoreLink(store, clock, observer);
     this.announcer = new Announcer(observer, this.link);
     this.cleanups = new Cleanups(clock, this.link);
@@ -81,7 +81,7 @@ export class LeaseManager implements Keeper {
     return { ok: false, refusal: toRefusal(got.refusal) };
   }
 
-  /** A3: the handle already held, without a store call; else one acquire, shared by all who ask meanwhile. */
+  /** A3: the handle already held, without a store call; else one acquire, shared by all who ask meanwhile, each by its own terms. */
   ensure(resource: string, options: AcquireOptions = {}): Promise<Hold> {
     return this.#ensuring.ensure(resource, options);
   }
