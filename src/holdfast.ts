@@ -24,7 +24,7 @@ import {
 import type { LeaseManager } from './manager/lease-manager.js';
 import { Looking, type Filter, type HistoryQuery, type ResourceView } from './manager/looking.js';
 import { releaseOnExit } from './manager/release-on-exit.js';
-import { resume } from './manager/resume.js';
+import { Resuming } from './manager/resume.js';
 import { leftBehind, letEverythingGo } from './manager/shutdown.js';
 import { watch, type WatchFilter } from './manager/watching.js';
 import { keep, withLease } from './manager/with-lease.js';
@@ -63,6 +63,7 @@ export class Holdfast implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #manager: LeaseManager;
   readonly #looking: Looking;
+  readonly #resuming: Resuming;
   readonly #life = new AbortController();
   #sequences: Sequences | undefined;
   #shutdown: Promise<void> | undefined;
@@ -71,6 +72,7 @@ export class Holdfast implements AsyncDisposable {
     this.#parts = parts;
     this.#manager = parts.manager;
     this.#looking = new Looking(parts.manager);
+    this.#resuming = new Resuming(parts.manager);
     this.config = new Config(parts.manager.link);
   }
 
@@ -102,7 +104,7 @@ export class Holdfast implements AsyncDisposable {
     return keep(this.#manager, resources, options, fn);
   }
   resume(json: unknown): Promise<HeldLease> {
-    return resume(this.#manager, json);
+    return this.#resuming.resume(json);
   }
   held(): readonly HeldLease[] {
     return this.#manager.held();

@@ -132,6 +132,29 @@ describe('A6: resume', () => {
     expect(taken.now().error).toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 
+  test('S15: no answer to any of its questions: whoever asks again gets the lease that was taken over', async () => {
+    const { site, bob, document } = await handedOver();
+    bob.store.order({ fault: 'loseReply', calls: 'change', times: 3 });
+    const unknown = watched(bob.leases.resume(document));
+    await site.pass(5_000);
+    expect(unknown.now().error).toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
+    expect(await site.live()).toMatchObject([{ owner: 'bob' }]);
+    const taken = await bob.leases.resume(document);
+    expect([taken.isHeld, bob.leases.held()]).toEqual([true, [taken]]);
+    expect(await site.truth.events({ limit: 10, type: 'lease.delegated' })).toMatchObject({ rows: { length: 2 } });
+    await expect(bob.leases.resume(document)).rejects.toMatchObject({ code: 'STALE_EPOCH' });
+    await site.pass(2 * TTL);
+    expect(taken.isHeld).toBe(true);
+  });
+
+  test('S15: two who resume one document at once: one of them gets it', async () => {
+    const { site, bob, document } = await handedOver();
+    const both = Promise.allSettled([bob.leases.resume(document), bob.leases.resume(document)]);
+    await site.pass(10);
+    expect((await both).map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(bob.leases.held()).toHaveLength(1);
+  });
+
   test('S7: taken over too late to be trusted: released, and not held', async () => {
     const { site, bob, document } = await handedOver({ ttl: '2s', renew: 'manual' });
     await site.pass(1_700);

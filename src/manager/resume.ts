@@ -1,10 +1,14 @@
 // Taking over a lease that was delegated here (A6): one step that draws a new epoch, repeated under one request id while
 // its answer is unknown. From then on the document is worth nothing, and the lease is looked after like any other.
+//
+//   asking ──changed──▶ held      asking ──a definite no──▶ refused
+//     └─no answer in time──▶ an error, and unknown: the request id is kept, and whoever calls again with the same document
+//                            asks the same question (S15). If nobody does, a lease that was taken over lapses by its ttl (S9).
 import { LeaseError } from '../domain/errors.js';
 import type { ChangeRequest } from '../domain/requests.js';
 import { backoffMs, checkTiming, defaultRequestTimeoutMs, trustedUntil } from '../domain/trust-window.js';
 import type { ChangeResult } from '../stores/store.js';
-import { askUntilAnswered } from './ask-until-answered.js';
+import { askUntilAnswered, type Answered } from './ask-until-answered.js';
 import { readDocument, type DelegatedLease } from './delegation.js';
 import type { HeldLease } from './face.js';
 import type { LeaseManager } from './lease-manager.js';
@@ -12,26 +16,62 @@ import type { HoldTerms } from './plan.js';
 import { pinned } from './refusals.js';
 
 const ATTEMPTS = 3;
+/** Unanswered requests that are kept; the oldest goes first. */
+const MOST_UNANSWERED = 1_000;
 
-export async function resume(manager: LeaseManager, json: unknown): Promise<HeldLease> {
-  manager.checkOpen();
-  const { clock, link, defaults, announcer, cleanups } = manager;
-  const document = readDocument(json, link.store);
-  const terms = termsFor(manager, document);
+export class Resuming {
+  readonly #manager: LeaseManager;
+  /** By the id and epoch of the document. */
+  readonly #unanswered = new Map<string, string>();
+
+  constructor(manager: LeaseManager) {
+    this.#manager = manager;
+  }
+
+  async resume(json: unknown): Promise<HeldLease> {
+    this.#manager.checkOpen();
+    const document = readDocument(json, this.#manager.link.store);
+    const terms = termsFor(this.#manager, document);
+    return adopted(this.#manager, document, terms, await this.#ask(document, terms));
+  }
+
+  async #ask(document: DelegatedLease, { requestTimeoutMs }: HoldTerms): Promise<Answered> {
+    const { clock, defaults } = this.#manager;
+    const { id, epoch, ttlMs } = document;
+    const key = `${id} ${epoch}`;
+    const requestId = this.#unanswered.get(key) ?? clock.randomText();
+    this.#unanswered.delete(key); // who comes while this one asks is another
+    const toOwner = defaults.owner;
+    const request: ChangeRequest = { kind: 'resume', id, epoch, requestId, toOwner, callerWall: clock.wall() };
+    try {
+      const answer = await askUntilAnswered(this.#manager, request, {
+        timeoutMs: requestTimeoutMs,
+        pauseMs: backoffMs(ttlMs),
+        mayRetry: (_, attempt) => attempt < ATTEMPTS,
+      });
+      if (answer.result.outcome === 'pinned') this.#keep(key, requestId); // an earlier copy may still be on its way
+      return answer;
+    } catch (error) {
+      this.#keep(key, requestId);
+      throw error;
+    }
+  }
+
+  #keep(key: string, requestId: string): void {
+    this.#unanswered.set(key, requestId);
+    const [oldest = ''] = this.#unanswered.keys();
+    if (this.#unanswered.size > MOST_UNANSWERED) this.#unanswered.delete(oldest);
+  }
+}
+
+function adopted(
+  manager: LeaseManager,
+  document: DelegatedLease,
+  terms: HoldTerms,
+  { result, sent }: Answered,
+): HeldLease {
+  const { clock, announcer, cleanups } = manager;
   const { id, epoch } = document;
-  const request: ChangeRequest = {
-    kind: 'resume',
-    id,
-    epoch,
-    requestId: clock.randomText(),
-    toOwner: defaults.owner,
-    callerWall: clock.wall(),
-  };
-  const { result, sent } = await askUntilAnswered(manager, request, {
-    timeoutMs: terms.requestTimeoutMs,
-    pauseMs: backoffMs(document.ttlMs),
-    mayRetry: (_, attempt) => attempt < ATTEMPTS,
-  });
   if (result.outcome !== 'changed') throw refused(document, result);
   const { lease, remainingMs } = result;
   const isTooLate = trustedUntil(sent.sentAt, remainingMs, lease.ttlMs) <= clock.monotonic();
