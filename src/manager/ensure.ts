@@ -98,10 +98,8 @@ export class Ensuring {
         timer?.cancel();
         how();
       };
-      hold.then(
-        (got) => settle(() => resolve(got)),
-        (error: LeaseError) => settle(() => reject(error)),
-      );
+      const theirs = (): void => settle(() => resolve(hold));
+      hold.then(theirs, theirs);
     });
   }
 }
