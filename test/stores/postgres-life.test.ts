@@ -240,6 +240,30 @@ describe.skipIf(isSkipped('postgres'))('one server for the rest', () => {
     await store.close();
   });
 
+  test('H4, S18: a step of pruning reads no more ended ids than it may take, and a thousand, however many there are', async () => {
+    const store = await open({ schema: 'many' });
+    await grant(store, 'a');
+    const client = new pg.Client(server.url);
+    await client.connect();
+    await client.query(`INSERT INTO many.lease (ns, status, stands, content, epoch, grant_epoch, ttl_ms, acquired_at, renewed_at,
+        expires_at, check_at, skew_ms, arrival, arrived_at, id, name, owner, ended_at)
+      SELECT ns, 2, false, content, epoch, epoch, ttl_ms, i, i, i, i, 0, -i, i, 'id' || i, 'n' || i, owner, 20000 - i
+      FROM many.lease, generate_series(1, 20000) i`);
+    await client.query('ANALYZE many.lease');
+    await client.query('BEGIN');
+    await client.query("SELECT many.prune_v1('default', 1000, 120000, false, NULL, NULL, NULL, 100)");
+    const read = "SELECT pg_stat_get_xact_tuples_returned('many.lease_ended'::regclass)::integer AS count";
+    const [{ count }] = (await client.query<{ count: number }>(read)).rows as [{ count: number }];
+    expect(count).toBeGreaterThanOrEqual(100);
+    expect(count).toBeLessThanOrEqual(1_200);
+    await client.query('ROLLBACK');
+    expect(await store.prune({ olderThanMs: 1_000, limit: 1_000 })).toMatchObject({ ids: 1_000, more: true });
+    const { rows } = await client.query('SELECT count(*)::integer AS kept FROM many.lease WHERE status = 2');
+    expect(rows).toEqual([{ kept: 19_000 }]);
+    await client.end();
+    await store.close();
+  });
+
   test('H1: a long transaction of somebody else in the same database holds nothing up', async () => {
     const store = await open({ schema: 'foreign' });
     const foreign = new pg.Client(server.url);

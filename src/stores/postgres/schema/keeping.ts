@@ -1,7 +1,8 @@
 // prune and settings: keeping house. Neither touches what stands.
 export const KEEPING = `
 -- H4: log rows by age, oldest first, never past the place where a running transaction may still write; ended ids by age too,
--- but never before S8 and their block allow.
+-- but never before S8 and their block allow: of those that ended first the ones that came first, so that a step reads no more
+-- rows than it may delete, and a thousand.
 CREATE FUNCTION {s}.prune_v1(
   p_namespace text, p_older bigint, p_kept_ms bigint, p_has_up_to boolean, p_incarnation text, p_e bigint, p_s bigint,
   p_limit integer
@@ -44,9 +45,12 @@ BEGIN
     UPDATE {s}.namespace n SET pruned_e = v_e[v_gone], pruned_s = v_s[v_gone]
       WHERE n.id = sp.ns AND (n.pruned_e, n.pruned_s) < (v_e[v_gone], v_s[v_gone]);
   END IF;
-  v_ids := ARRAY(SELECT x.id FROM {s}.lease x WHERE x.ns = sp.ns AND x.status > 1
+  v_ids := ARRAY(SELECT f.id FROM (SELECT x.id, x.arrival FROM {s}.lease x WHERE x.ns = sp.ns AND x.status > 1
     AND x.ended_at < v_now - greatest(p_older, p_kept_ms) AND x.blocked_until <= v_now AND x.keep_out_until <= v_now
-    ORDER BY x.arrival LIMIT p_limit + 1 FOR UPDATE SKIP LOCKED);
+    ORDER BY x.ended_at LIMIT p_limit + 1000) f ORDER BY f.arrival LIMIT p_limit + 1);
+  v_ids := ARRAY(SELECT x.id FROM unnest(v_ids) WITH ORDINALITY f(id, place) JOIN {s}.lease x ON x.ns = sp.ns AND x.id = f.id
+    WHERE x.status::integer > 1 AND x.blocked_until <= v_now AND x.keep_out_until <= v_now
+    ORDER BY f.place FOR UPDATE OF x SKIP LOCKED);
   DELETE FROM {s}.lease_part o USING {s}.lease x WHERE x.ns = sp.ns AND x.id = ANY (v_ids[1:p_limit]) AND x.stands
     AND cardinality(x.parts) > 1 AND o.ns = sp.ns AND o.id = x.id AND o.name = ANY ({s}.names_v1(x.name, x.parts));
   DELETE FROM {s}.lease x WHERE x.ns = sp.ns AND x.id = ANY (v_ids[1:p_limit]);
