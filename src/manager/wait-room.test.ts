@@ -180,6 +180,37 @@ describe('Q3: wake-ups', () => {
     expect(waiting.now().state).toBe('done');
   });
 
+  test('nor is one that overtakes the answer to the first question, or to one under a new id', async () => {
+    const site = await managerSite();
+    let holder = await grant(site.truth, site.clock, 'x', { ttlMs: 60_000 });
+    const waiting = watched(site.leases.acquire('x', { wait: 'forever' }));
+    const freed = async (): Promise<void> => {
+      await site.truth.end([{ id: holder.id, epoch: holder.epoch, requestId: 'e', why: 'released' }]);
+      await site.pass(500);
+    };
+    site.store.order({ calls: 'acquire', replyMs: 200 });
+    await site.pass(0);
+    await freed();
+    const lease = waiting.now().value;
+    expect(lease?.isHeld).toBe(true);
+    await lease?.release();
+
+    holder = await grant(site.truth, site.clock, 'x', { ttlMs: 60_000 });
+    const again = watched(site.leases.acquire('x', { wait: 'forever' }));
+    await site.pass(10);
+    const [first] = await site.live('pending');
+    site.store.order({ fault: 'loseRequest', calls: 'acquire', times: 4 });
+    await site.pass(11_000); // it has died, and the next question is told so
+    site.store.order({ calls: 'acquire', replyMs: 200, times: Infinity });
+    let ticket = first;
+    while (ticket === undefined || ticket.id === first?.id) {
+      await site.pass(20);
+      [ticket] = await site.live('pending');
+    }
+    await freed();
+    expect(again.now().value?.isHeld).toBe(true);
+  });
+
   test('the death of a holder is noticed on time, without any message', async () => {
     const site = await managerSite();
     site.store.loseWakes(Infinity);

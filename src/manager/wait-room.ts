@@ -27,6 +27,7 @@ export class WaitRoom {
   readonly #cleanups: Cleanups;
   readonly #agenda: Agenda<Waiter>;
   readonly #waiters = new Set<Waiter>();
+  /** Everybody who joins a line, from the first question on: a wake-up may overtake the answer that says so (Q3). */
   readonly #byTicket = new Map<string, Waiter>();
   readonly #room: Room;
   readonly #unsubscribe: () => void;
@@ -43,9 +44,9 @@ export class WaitRoom {
       wall: () => clock.wall(),
       send: (request) => link.acquire(request),
       isUnsent: (request) => link.isUnsent(request),
-      renamed: (request) => {
-        this.#byTicket.delete(request.id);
-        return this.named(request);
+      renamed: (waiter) => {
+        this.#byTicket.delete(waiter.request.id);
+        return this.#expectWakeUps(waiter, this.named(waiter.request));
       },
       isInTime: (lease, answer) => this.#isInTime(lease, answer),
       lookAt: (waiter, at) => this.#agenda.put(waiter, at),
@@ -69,6 +70,7 @@ export class WaitRoom {
   wait(request: AcquireRequest, terms: WaitTerms, tell: Waiter['tell']): Waiter {
     const waiter = new Waiter(this.#room, request, terms, tell);
     this.#waiters.add(waiter);
+    this.#expectWakeUps(waiter, request);
     waiter.ask();
     return waiter;
   }
@@ -114,16 +116,19 @@ export class WaitRoom {
     return trustedUntil(sentAt, remainingMs, lease.ttlMs) > this.#clock.monotonic();
   }
 
+  #expectWakeUps(waiter: Waiter, request: AcquireRequest): AcquireRequest {
+    if (request.join) this.#byTicket.set(request.id, waiter);
+    return request;
+  }
+
   #joined(waiter: Waiter, place: number): void {
-    const { request } = waiter;
-    this.#byTicket.set(request.id, waiter);
-    this.#announcer.queued(request, place);
+    this.#announcer.queued(waiter.request, place);
     if (isHolding(waiter)) this.#checkSoon();
   }
 
   #done(waiter: Waiter, outcome: Outcome): void {
     if (!this.#waiters.delete(waiter)) return;
-    if (waiter.hasTicket) this.#byTicket.delete(waiter.request.id);
+    if (waiter.request.join) this.#byTicket.delete(waiter.request.id);
     this.#agenda.remove(waiter);
     waiter.tell(outcome, waiter);
   }

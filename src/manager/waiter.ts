@@ -29,8 +29,8 @@ export interface Room {
   send(request: AcquireRequest): Promise<Answered<AcquireResult>>;
   /** Whether the question is still in the line. */
   isUnsent(request: AcquireRequest): boolean;
-  /** The same request under a new id, born now. */
-  renamed(request: AcquireRequest): AcquireRequest;
+  /** Its request under a new id, born now. */
+  renamed(waiter: Waiter): AcquireRequest;
   /** True when the grant can still be trusted; a grant that came too late is none (S7). */
   isInTime(lease: Lease, answer: Answer): boolean;
   lookAt(waiter: Waiter, at: number): void;
@@ -215,7 +215,7 @@ export class Waiter implements Dated {
   #askUnderNewId(): void {
     this.#renames += 1;
     if (this.#renames > RENAMES && this.terms.waitMs === 0) return this.#giveUp(undefined);
-    this.request = this.#room.renamed(this.request);
+    this.request = this.#room.renamed(this);
     this.#unanswered = 0;
     this.#hasJoined = false;
     if (this.#renames <= RENAMES) return this.ask();

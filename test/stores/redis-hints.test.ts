@@ -8,6 +8,7 @@ import { changesChannelOf, channelOf } from '../../src/stores/redis/keys.js';
 import type { Store, StoreListener } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import { ask, grant } from '../support/ask.js';
+import { startCutProxy } from '../support/servers/cut-proxy.js';
 import { onRedis, type Admin } from '../support/redis-site.js';
 import type { RedisServer } from '../support/servers/redis-server.js';
 import { isSkipped } from '../support/servers/server-process.js';
@@ -29,8 +30,8 @@ interface Process {
 }
 
 /** What another process would have: a store of its own, and somebody who listens. */
-async function process(watches = false, by = clock): Promise<Process> {
-  const own = await openRedis(server.url, { clock: by });
+async function process(watches = false, by = clock, url = server.url): Promise<Process> {
+  const own = await openRedis(url, { clock: by });
   endings.push(() => own.close());
   const found: Process = { store: own, woken: [], owners: new Set(), changes: 0 };
   const listener: StoreListener = { wake: (ids) => void found.woken.push(...ids) };
@@ -136,6 +137,22 @@ describe.skipIf(isSkipped('redis'))('hints of Redis', () => {
     first.woken.length = 0;
     await end(held);
     await expect.poll(() => first.woken).toEqual([next.id]);
+  });
+
+  test('Q3: a wake-up that overtakes the answer to its own question is heard', async () => {
+    const proxy = await startCutProxy(server.port);
+    endings.push(() => proxy.close());
+    const first = await process(false, clock, server.url.replace(`:${server.port}`, `:${proxy.port}`));
+    const held = await grant(store, clock, 'a');
+    const request = await ask(store, clock, 'a', { owner: 'first', join: true });
+    proxy.delayAnswers(1_000, 1); // of the connection for commands
+    let isAnswered = false;
+    const asked = first.store.acquire([request]).then(() => (isAnswered = true));
+    await expect.poll(async () => (await store.get([request.id])).items[0]?.status).toBe('pending');
+    await end(held);
+    await expect.poll(() => first.woken).toEqual([request.id]);
+    expect(isAnswered).toBe(false);
+    await asked;
   });
 
   test('Q3: who watches is told of every change, and who waits is not disturbed by it', async () => {

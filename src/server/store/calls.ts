@@ -100,6 +100,7 @@ export class StoreCalls {
       refused.set(at, failedItem(allowed));
       return [];
     });
+    if (call.method === 'acquire') this.#tickets.asked(asker.client, permitted);
     const answers = await this.#lane(method, store, call.method).ask(permitted);
     this.#learn(call.method, asker, permitted, answers);
     let next = 0;

@@ -1,10 +1,19 @@
 // Whose tickets are whose: which client of the HTTP store joined a queue, so that a wake-up goes to the one who waits and to
-// nobody else. It follows the answers of `acquire` and `end`. What is missing here costs a waiter one refresh of its ticket
-// (Q3), so the book is bounded and forgets the oldest entry first.
+// nobody else. It follows the questions of `acquire`, because a wake-up may overtake the answer, and the answers of `acquire` and
+// `end`. What is missing here costs a waiter one refresh of its ticket (Q3), so the book is bounded and forgets the oldest
+// entry first.
 const MOST_TICKETS = 50_000;
 
 export class Tickets {
   readonly #clients = new Map<string, string>();
+
+  /** Whoever asks to join is woken by its id from now on. Where no answer comes it is asked for again, or forgotten in time. */
+  asked(client: string, items: readonly object[]): void {
+    for (const item of items) {
+      const { id, join } = item as { readonly id?: string; readonly join?: boolean };
+      if (id !== undefined && join === true) this.#add(id, client);
+    }
+  }
 
   /** Keeps the book by what the store answered; an answer that is not 'queued' ends the wait. */
   answered(client: string, items: readonly object[], results: readonly object[]): void {

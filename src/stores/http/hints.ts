@@ -132,8 +132,8 @@ export class Hints {
     if (!space) return;
     if (up === false) this.#tell(space, (one) => one.down?.(isProblem(problem) ? errorOf(problem) : deaf()));
     if (up === true) this.#tell(space, (one) => one.up?.());
-    const own =
-      wakeAll === true || up === true ? [...space.tickets] : (wake ?? []).filter((id) => space.tickets.has(id));
+    // The server names tickets of this client, perhaps before the answer that says they wait has come.
+    const own = wakeAll === true || up === true ? [...space.tickets] : (wake ?? []);
     if (own.length > 0) this.#tell(space, (one) => one.wake?.(own));
     if (changed === true || up === true) this.#tell(space, (one) => one.changed?.());
     if (settled) this.#tellSettled(space, settled);

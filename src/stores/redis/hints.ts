@@ -15,9 +15,11 @@ const WATCHES_EVERY_MS = 10_000;
 /** A ticket that is alive is refreshed well before. */
 const KEPT_MS = 2 * TICKET_LIFE_MS;
 
+/** As it was given: what is no request fails alone, elsewhere. */
 interface Asked {
   readonly id?: unknown;
   readonly owner?: unknown;
+  readonly join?: unknown;
 }
 
 interface Ticket {
@@ -31,6 +33,8 @@ export class Hints {
   readonly #listeners = new Set<StoreListener>();
   /** Joined through this store and not yet answered otherwise, the one that was answered longest ago first. */
   readonly #tickets = new Map<string, Ticket>();
+  /** Under way: a wake-up may overtake the answer that says who waits. */
+  readonly #asked = new Set<string>();
   readonly #owners: OwnerChannels;
   #stopHearing: (() => void) | undefined;
   #stopChanges: (() => void) | undefined;
@@ -55,6 +59,13 @@ export class Hints {
       this.#listeners.delete(listener);
       this.#startOrStop();
     };
+  }
+
+  /** Whoever asks to join is woken from now on. Answers the function that says the question is over, however it ended. */
+  asked(requests: readonly Asked[]): () => void {
+    const ids = requests.flatMap((request: Asked | null) => (request?.join === true ? [String(request.id)] : []));
+    for (const id of ids) this.#asked.add(id);
+    return () => ids.forEach((id) => this.#asked.delete(id));
   }
 
   /** Keeps the list of tickets by what the store answered; an answer that is not 'queued' ends the wait. */
@@ -133,7 +144,7 @@ export class Hints {
   }
 
   #heard(payload: string): void {
-    this.#wake(payload.split(' ').filter((id) => this.#tickets.has(id)));
+    this.#wake(payload.split(' ').filter((id) => this.#tickets.has(id) || this.#asked.has(id)));
   }
 
   #isUp(): void {

@@ -74,9 +74,14 @@ export class RedisStore implements port.Store {
   }
 
   async acquire(requests: readonly AcquireRequest[]): Promise<port.Answers<port.AcquireResult>> {
-    const answers = await this.#items(SCRIPTS.acquire, requests, acquireItem);
-    this.#hints.answered(requests, answers.results);
-    return answers;
+    const isOver = this.#hints.asked(requests);
+    try {
+      const answers = await this.#items(SCRIPTS.acquire, requests, acquireItem);
+      this.#hints.answered(requests, answers.results);
+      return answers;
+    } finally {
+      isOver();
+    }
   }
   async renew(requests: readonly RenewRequest[]): Promise<port.Answers<port.RenewResult>> {
     return this.#items(SCRIPTS.renew, requests, renewItem);

@@ -7,6 +7,7 @@ import { connect as dial, createServer, type AddressInfo, type Socket } from 'no
 export type Passing = 'pass' | 'swallow' | 'refuse';
 
 interface Pair {
+  readonly place: number;
   readonly client: Socket;
   readonly server: Socket;
   /** What is read from this side goes nowhere. */
@@ -28,8 +29,8 @@ export interface CutProxy {
   cut(): void;
   /** Live connections stay open and say nothing more, in both directions or only the server's answers. */
   blackHole(what?: 'both' | 'answers'): void;
-  /** The server's answers come this much later from now on; requests pass at once. */
-  delayAnswers(ms: number): void;
+  /** The server's answers come this much later from now on, to all or to one connection (1 is the first); requests pass at once. */
+  delayAnswers(ms: number, only?: number): void;
   /** What becomes of connections from now on: passed, taken but swallowed, or reset at once. */
   newConnections(passing: Passing): void;
   /** Everything as at the start; what was black-holed is cut, for its bytes are gone. */
@@ -40,7 +41,8 @@ export interface CutProxy {
 export async function startCutProxy(targetPort: number, targetHost = '127.0.0.1'): Promise<CutProxy> {
   const pairs = new Set<Pair>();
   let passing: Passing = 'pass';
-  let delayMs = 0;
+  let delay: { ms: number; only?: number | undefined } = { ms: 0 };
+  const delayOf = ({ place }: Pair): number => (delay.only === undefined || delay.only === place ? delay.ms : 0);
   let taken = 0;
   let bytesFromClients = 0;
 
@@ -56,27 +58,27 @@ export async function startCutProxy(targetPort: number, targetHost = '127.0.0.1'
     client.setNoDelay(true);
     server.setNoDelay(true);
     const swallowed = passing === 'swallow';
-    const pair: Pair = { client, server, clientMuted: swallowed, serverMuted: swallowed, late: [] };
+    const pair: Pair = { place: taken, client, server, clientMuted: swallowed, serverMuted: swallowed, late: [] };
     pairs.add(pair);
     client.on('data', (bytes) => {
       bytesFromClients += bytes.length;
       if (!pair.clientMuted) server.write(bytes);
     });
     server.on('data', (bytes) => {
-      answer(pair, delayMs, () => client.write(bytes));
+      answer(pair, delayOf(pair), () => client.write(bytes));
     });
     client.on('end', () => {
       if (!pair.clientMuted) server.end();
     });
     server.on('end', () => {
-      answer(pair, delayMs, () => client.end());
+      answer(pair, delayOf(pair), () => client.end());
     });
     client.on('close', () => {
       pairs.delete(pair);
       server.destroy();
     });
     server.on('close', () => {
-      answer(pair, delayMs, () => client.destroy());
+      answer(pair, delayOf(pair), () => client.destroy());
     });
   });
   listener.listen(0, '127.0.0.1');
@@ -107,15 +109,15 @@ export async function startCutProxy(targetPort: number, targetHost = '127.0.0.1'
         if (what === 'both') pair.clientMuted = true;
       }
     },
-    delayAnswers(ms) {
-      delayMs = ms;
+    delayAnswers(ms, only) {
+      delay = { ms, only };
     },
     newConnections(next) {
       passing = next;
     },
     heal() {
       passing = 'pass';
-      delayMs = 0;
+      delay = { ms: 0 };
       cutPairs((pair) => pair.clientMuted || pair.serverMuted);
     },
     async close() {
