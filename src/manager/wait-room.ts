@@ -48,7 +48,7 @@ export class WaitRoom {
         this.#byTicket.delete(waiter.request.id);
         return this.#expectWakeUps(waiter, this.named(waiter.request));
       },
-      isInTime: (lease, answer) => this.#isInTime(lease, answer),
+      leftOf: (lease, answer) => this.#leftOf(lease, answer),
       lookAt: (waiter, at) => this.#agenda.put(waiter, at),
       joined: (waiter, place) => this.#joined(waiter, place),
       done: (waiter, outcome) => this.#done(waiter, outcome),
@@ -112,8 +112,8 @@ export class WaitRoom {
   }
 
   /** S7: less than the margin left is not acquired. */
-  #isInTime(lease: Lease, { sentAt, remainingMs }: Answer): boolean {
-    return trustedUntil(sentAt, remainingMs, lease.ttlMs) > this.#clock.monotonic();
+  #leftOf(lease: Lease, { sentAt, remainingMs }: Answer): number {
+    return trustedUntil(sentAt, remainingMs, lease.ttlMs) - this.#clock.monotonic();
   }
 
   #expectWakeUps(waiter: Waiter, request: AcquireRequest): AcquireRequest {

@@ -31,8 +31,8 @@ export interface Room {
   isUnsent(request: AcquireRequest): boolean;
   /** Its request under a new id, born now. */
   renamed(waiter: Waiter): AcquireRequest;
-  /** True when the grant can still be trusted; a grant that came too late is none (S7). */
-  isInTime(lease: Lease, answer: Answer): boolean;
+  /** For how long the grant can still be trusted; one that came too late is none (S7). */
+  leftOf(lease: Lease, answer: Answer): number;
   lookAt(waiter: Waiter, at: number): void;
   joined(waiter: Waiter, place: number): void;
   /** Its ticket died in the queue while this process did not refresh it. */
@@ -60,6 +60,8 @@ const LONGEST_RETRY_MS = 2_000;
 /** Asked no oftener than this when the way may be free, and only by those near the front. */
 const SOONEST_CLAIM_MS = 10;
 const FRONT_PLACES = 64;
+/** Of the ttl: with less left by an earlier question, the answer to the latest is waited for. */
+const ENOUGH_SHARE = 0.5;
 
 export class Waiter implements Dated {
   at = 0;
@@ -123,7 +125,7 @@ export class Waiter implements Dated {
       ({ result }) => {
         if (request !== this.request) return;
         this.#unanswered -= 1;
-        this.#answered(result, sent);
+        this.#answered(result, sent, asked === this.#asked);
       },
       (error: unknown) => {
         if (asked === this.#asked) this.#failed(error as LeaseError);
@@ -161,12 +163,12 @@ export class Waiter implements Dated {
     this.#room.endLater(this, why);
   }
 
-  #answered(result: AcquireResult, sent: Omit<Answer, 'remainingMs'>): void {
+  #answered(result: AcquireResult, sent: Omit<Answer, 'remainingMs'>, isLatest: boolean): void {
     if (this.#state === 'done') return; // ended by id already, whatever this says
     this.#failures = 0;
     switch (result.outcome) {
       case 'granted':
-        return this.#granted(result.lease, { ...sent, remainingMs: result.remainingMs });
+        return this.#granted(result.lease, { ...sent, remainingMs: result.remainingMs }, isLatest);
       case 'queued':
         return this.#queued(result);
       case 'refused':
@@ -190,9 +192,15 @@ export class Waiter implements Dated {
     }
   }
 
-  #granted(lease: Lease, answer: Answer): void {
+  /** Its deadline counts from when the question was sent (S7). Where a later one was sent too, and little is left by this, the
+   *  answer to that one says the same with more. */
+  #granted(lease: Lease, answer: Answer, isLatest: boolean): void {
     const isUpgrade = this.request.upgrades !== undefined; // a lease that is held already, for as long as it is
-    if (isUpgrade || this.#room.isInTime(lease, answer)) return this.#finish({ outcome: 'granted', lease, answer });
+    const leftMs = this.#room.leftOf(lease, answer);
+    if (isUpgrade || leftMs > (isLatest ? 0 : lease.ttlMs * ENOUGH_SHARE)) {
+      return this.#finish({ outcome: 'granted', lease, answer });
+    }
+    if (!isLatest) return this.wake();
     this.#room.endLater(this, 'cancelled');
     this.#askUnderNewId();
   }
