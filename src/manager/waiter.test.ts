@@ -1,17 +1,11 @@
 // One request on its way to an answer: granted, refused, waiting, and asked again where the answer is unknown (A1, S15).
 import { describe, expect, test } from 'vitest';
 import { grant } from '../../test/support/ask.js';
-import { managerSite, pass, watched, type ManagerSite, type Watched } from '../../test/support/manager-site.js';
+import { asked, managerSite, pass, watched } from '../../test/support/manager-site.js';
 import { connect } from '../connect.js';
-import type { AcquireRequest } from '../domain/requests.js';
 import { MemoryStore } from '../stores/memory/memory-store.js';
 import { FakeClock } from '../testing/fake-clock.js';
 import { FaultyStore } from '../testing/faulty-store.js';
-import type { HeldLease } from './face.js';
-
-function asked(site: Pick<ManagerSite, 'store'>): AcquireRequest[] {
-  return site.store.calls.filter(({ call }) => call === 'acquire').flatMap((one) => one.asked as AcquireRequest[]);
-}
 
 describe('A1: the answer', () => {
   test('granted at once costs one call, and nothing else', async () => {
@@ -190,65 +184,6 @@ describe('S15: an acquire without an answer', () => {
     await site.truth.end([{ id: other.id, epoch: other.epoch, requestId: 'e', why: 'released' }]);
     await site.pass(1_000);
     expect(await site.live()).toEqual([]);
-  });
-});
-
-describe('S7: a grant that comes too late', () => {
-  test('is released, counts as not acquired, and the request is begun anew', async () => {
-    const site = await managerSite({ requestTimeout: '5s' });
-    site.store.order({ calls: 'acquire', replyMs: 950 });
-    const lease = watched(site.leases.acquire('x', { ttl: '1s', renew: 'manual' }));
-    await site.pass(949);
-    expect(lease.now().state).toBe('open');
-    await site.pass(1);
-    expect(lease.now().value?.isHeld).toBe(true);
-    const [late, fresh] = asked(site);
-    expect(late?.id).not.toBe(fresh?.id);
-    expect((await site.truth.get([late?.id ?? ''])).items[0]?.status).toMatch(/released|expired/);
-    expect(await site.live()).toHaveLength(1);
-  });
-
-  test('time and again, without a wait: an error in bounded time, and nothing left in the store', async () => {
-    const site = await managerSite({ requestTimeout: '5s' });
-    site.store.order({ calls: 'acquire', replyMs: 950, times: Infinity });
-    const lease = watched(site.leases.tryAcquire('x', { ttl: '1s', renew: 'manual' }));
-    await site.pass(4_000);
-    expect(lease.now().error).toMatchObject({ code: 'STORE_UNAVAILABLE' });
-    await site.pass(0);
-    expect(await site.live()).toEqual([]);
-  });
-});
-
-describe('S7, S15: a grant by an earlier copy of the question', () => {
-  const delayed = async (requestMs: number): Promise<{ site: ManagerSite; lease: { now(): Watched<HeldLease> } }> => {
-    const site = await managerSite();
-    site.store.order({ calls: 'acquire', requestMs });
-    site.store.order({ fault: 'loseRequest', calls: 'acquire', times: 3 });
-    const lease = watched(site.leases.acquire('x', { ttl: '1s' }));
-    await site.pass(requestMs);
-    await site.pass(0);
-    return { site, lease };
-  };
-
-  test('with little left by its own time is asked about again, under the same id', async () => {
-    const { site, lease } = await delayed(850);
-    expect(lease.now().value?.remainingMs()).toBeGreaterThan(800);
-    expect(site.store.count('renew')).toBe(0); // it would be lost if that took longer than the little that was left
-    expect(new Set(asked(site).map(({ id }) => id)).size).toBe(1);
-    await site.pass(3_000);
-    expect(lease.now().value?.isHeld).toBe(true);
-  });
-
-  test('too late by its own time is not given up either', async () => {
-    const { site, lease } = await delayed(920);
-    expect([lease.now().value?.isHeld, await site.live()]).toMatchObject([true, { length: 1 }]);
-    expect(new Set(asked(site).map(({ id }) => id)).size).toBe(1);
-  });
-
-  test('with enough left is taken as it is', async () => {
-    const { site, lease } = await delayed(300);
-    expect(lease.now().value?.remainingMs()).toBeLessThan(700);
-    expect(site.store.count('acquire')).toBe(2);
   });
 });
 

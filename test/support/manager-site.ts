@@ -3,6 +3,7 @@
 import { connect, type ConnectOptions } from '../../src/connect.js';
 import type { LeaseEvent } from '../../src/domain/events.js';
 import type { Lease } from '../../src/domain/lease.js';
+import type { AcquireRequest } from '../../src/domain/requests.js';
 import type { Holdfast } from '../../src/holdfast.js';
 import { MemoryStore } from '../../src/stores/memory/memory-store.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
@@ -78,4 +79,9 @@ export function watched<T>(promise: Promise<T>): { now(): Watched<T> } {
     (error: unknown) => (state = { state: 'failed', error }),
   );
   return { now: () => state };
+}
+
+/** Every acquire that was sent, one for each copy. */
+export function asked(site: Pick<ManagerSite, 'store'>): AcquireRequest[] {
+  return site.store.calls.filter(({ call }) => call === 'acquire').flatMap((one) => one.asked as AcquireRequest[]);
 }
