@@ -155,6 +155,15 @@ describe('A6: resume', () => {
     expect(bob.leases.held()).toHaveLength(1);
   });
 
+  test('S15: two at once, and no answer to either: whoever asks again gets the lease', async () => {
+    const { site, bob, document } = await handedOver();
+    bob.store.order({ fault: 'loseReply', calls: 'change', times: 6 });
+    const both = [watched(bob.leases.resume(document)), watched(bob.leases.resume(document))];
+    await site.pass(8_000);
+    expect(both.map((one) => one.now().error)).toMatchObject([{ retryable: true }, { retryable: true }]);
+    expect((await bob.leases.resume(document)).isHeld).toBe(true);
+  });
+
   test('S7: taken over too late to be trusted: released, and not held', async () => {
     const { site, bob, document } = await handedOver({ ttl: '2s', renew: 'manual' });
     await site.pass(1_700);

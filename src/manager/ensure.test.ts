@@ -128,6 +128,52 @@ describe('A3: ensure', () => {
       expect(first.now().value?.isHeld).toBe(true);
     });
 
+    test('who does not want to wait is not refused because of who does: it is the same lease', async () => {
+      const site = await managerSite();
+      site.store.order({ calls: 'acquire', replyMs: 20, times: Infinity });
+      const patient = watched(site.leases.ensure('x', { wait: '5s' }));
+      const hasty = watched(site.leases.ensure('x'));
+      await site.pass(100);
+      expect(patient.now().value?.isHeld).toBe(true);
+      expect(hasty.now().value).toBe(patient.now().value);
+    });
+
+    test('nor is who waits because of who does not', async () => {
+      const site = await managerSite();
+      site.store.order({ fault: 'loseRequest', calls: 'acquire' });
+      const patient = watched(site.leases.ensure('x', { wait: '20s' }));
+      const hasty = watched(site.leases.ensure('x'));
+      await site.pass(21_000);
+      expect(hasty.now().value?.isHeld).toBe(true);
+      expect(patient.now().value).toBe(hasty.now().value);
+    });
+
+    test('S20: all who do not want to wait share one look', async () => {
+      const { site } = await behindBob();
+      const patient = watched(site.leases.ensure('x', { wait: '10s' }));
+      await site.pass(10);
+      site.store.forgetCalls();
+      const hasty = await Promise.allSettled(Array.from({ length: 50 }, () => site.leases.ensure('x')));
+      expect(new Set(hasty.map(({ status }) => status))).toEqual(new Set(['rejected']));
+      const items = site.store.calls.flatMap(({ asked }) => asked);
+      expect([items.length, patient.now().state]).toEqual([1, 'open']);
+    });
+
+    test('what is wrong with the options of one is not told to another', async () => {
+      const site = await managerSite();
+      const [bad, good] = await Promise.allSettled([site.leases.ensure('x', { ttl: 5 }), site.leases.ensure('x')]);
+      expect([bad, good]).toMatchObject([{ reason: { code: 'INVALID_ARGUMENT' } }, { status: 'fulfilled' }]);
+    });
+
+    test('a lease that is let go before others hear of it is not their answer', async () => {
+      const site = await managerSite();
+      const first = site.leases.ensure('x', { wait: '5s' }).then((lease) => lease.release());
+      const second = watched(site.leases.ensure('x', { wait: '5s' }));
+      await first;
+      await site.pass(10);
+      expect(second.now().value?.isHeld).toBe(true);
+    });
+
     test('a lease of another owner is not the answer', async () => {
       const site = await managerSite();
       const lease = await site.leases.ensure('x', { owner: 'carol' });

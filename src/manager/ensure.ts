@@ -20,6 +20,8 @@ type Acquire = (resource: string, options: AcquireOptions) => Promise<Hold>;
 interface Asked {
   readonly hold: Promise<Hold>;
   readonly endsAt: number;
+  /** Who else is told when it ends; one who leaves before is forgotten. */
+  readonly waiting: Set<() => void>;
 }
 
 export class Ensuring {
@@ -51,55 +53,75 @@ export class Ensuring {
     for (let leftMs = waitMs; ; leftMs = Math.max(0, endsAt - this.#clock.monotonic())) {
       const others = this.#asked.get(key);
       if (!others) return this.#ask(key, resource, { ...options, wait: leftMs === Infinity ? 'forever' : leftMs });
-      const hold = (await this.#shared(others, resource, options, endsAt)) ?? this.#held(resource, options);
-      if (hold) return hold;
+      const isShorter = endsAt < others.endsAt;
+      const isOver = await this.#isOverBefore(
+        others,
+        partsOf(resource, options),
+        isShorter ? endsAt : Infinity,
+        options,
+      );
+      if (isOver) return this.#askNow(`${key}\nnow`, resource, options);
+      const hold = await others.hold.catch((error: unknown) => this.#passOver(error, endsAt));
+      if (hold?.isHeld) return hold;
+      const held = this.#held(resource, options);
+      if (held) return held;
     }
   }
 
+  /** How it stands, for all whose wait is over now. */
+  async #askNow(key: string, resource: string, options: AcquireOptions): Promise<Hold> {
+    for (;;) {
+      const others = this.#asked.get(key);
+      if (!others) return this.#ask(key, resource, { ...options, wait: 0 });
+      const hold = await others.hold.catch((error: unknown) => this.#passOver(error, -Infinity));
+      if (hold?.isHeld) return hold;
+    }
+  }
+
+  /** One acquire for all who ask under this key. It may be refused because this process holds the very lease meanwhile. */
   #ask(key: string, resource: string, options: AcquireOptions & { wait: number | 'forever' }): Promise<Hold> {
-    const hold = this.#acquire(resource, options).finally(() => {
-      this.#asked.delete(key);
-    });
-    this.#asked.set(key, { hold, endsAt: this.#clock.monotonic() + parseWait(options.wait) });
+    const hold = this.#acquire(resource, options)
+      .catch((error: unknown) => {
+        const held = is(error, 'ACQUIRE_TIMEOUT') ? this.#held(resource, options) : undefined;
+        if (held) return held;
+        throw error;
+      })
+      .finally(() => this.#asked.delete(key));
+    const asked: Asked = { hold, endsAt: this.#clock.monotonic() + parseWait(options.wait), waiting: new Set() };
+    const settled = (): void => asked.waiting.forEach((tell) => tell());
+    hold.then(settled, settled);
+    this.#asked.set(key, asked);
     return hold;
   }
 
-  /** Undefined when theirs came to nothing, and that says nothing about this caller. */
-  async #shared(others: Asked, resource: string, options: AcquireOptions, endsAt: number): Promise<Hold | undefined> {
-    const { signal } = options;
-    const isShorter = endsAt < others.endsAt;
-    try {
-      const parts = partsOf(resource, options);
-      const hold = await this.#orOwnEnd(others.hold, parts, isShorter ? endsAt : Infinity, signal);
-      return hold ?? (await this.#acquire(resource, { ...options, wait: 0 }));
-    } catch (error) {
-      if (is(error, 'ACQUIRE_ABORTED') && !signal?.aborted) return undefined;
-      if (is(error, 'ACQUIRE_TIMEOUT') && !isShorter && this.#clock.monotonic() < endsAt) return undefined;
-      throw error;
-    }
+  /** Undefined where what went wrong says nothing about another caller; else it is theirs too. */
+  #passOver(error: unknown, endsAt: number): undefined {
+    if (is(error, 'ACQUIRE_ABORTED') || is(error, 'INVALID_ARGUMENT')) return undefined;
+    if (is(error, 'ACQUIRE_TIMEOUT') && this.#clock.monotonic() < endsAt) return undefined;
+    throw error;
   }
 
-  /** Undefined at `endsAt`. */
-  #orOwnEnd(
-    hold: Promise<Hold>,
+  /** Whether `endsAt` comes before the end of what the others asked. Rejects when the own signal is the first to come. */
+  #isOverBefore(
+    { waiting }: Asked,
     parts: readonly Part[],
     endsAt: number,
-    signal: AbortSignal | undefined,
-  ): Promise<Hold | undefined> {
+    { signal }: AcquireOptions,
+  ): Promise<boolean> {
     if (signal?.aborted) throw aborted(parts, signal.reason);
+    const leftMs = endsAt - this.#clock.monotonic();
+    if (leftMs <= 0) return Promise.resolve(true);
     return new Promise((resolve, reject) => {
       const leave = signal && onAbort(signal, () => settle(() => reject(aborted(parts, signal.reason))));
-      const timer =
-        endsAt === Infinity
-          ? undefined
-          : this.#clock.after(Math.max(0, endsAt - this.#clock.monotonic()), () => settle(() => resolve(undefined)));
+      const timer = leftMs === Infinity ? undefined : this.#clock.after(leftMs, () => settle(() => resolve(true)));
       const settle = (how: () => void): void => {
+        waiting.delete(theirs);
         leave?.();
         timer?.cancel();
         how();
       };
-      const theirs = (): void => settle(() => resolve(hold));
-      hold.then(theirs, theirs);
+      const theirs = (): void => settle(() => resolve(false));
+      waiting.add(theirs);
     });
   }
 }

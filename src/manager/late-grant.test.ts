@@ -60,4 +60,29 @@ describe('S7, S15: a grant by an earlier copy of the question', () => {
     expect(lease.now().value?.remainingMs()).toBeLessThan(700);
     expect(site.store.count('acquire')).toBe(2);
   });
+
+  test.each([
+    [250, 110],
+    [1_000, 420],
+    [1_000, 750],
+  ])('a ttl of %i ms over a way of %i ms is granted all the same', async (ttl, roundTripMs) => {
+    const site = await managerSite();
+    site.store.order({ calls: 'acquire', replyMs: roundTripMs, times: Infinity });
+    const lease = watched(site.leases.acquire('x', { ttl, wait: '5s', renew: 'manual' }));
+    let gotIt = false;
+    for (let i = 0; i < 250 && !gotIt; i += 1) {
+      await site.pass(20);
+      gotIt = lease.now().value?.isHeld === true;
+    }
+    expect([gotIt, lease.now().error]).toEqual([true, undefined]);
+  });
+
+  test('and kept for when the wait is over', async () => {
+    const site = await managerSite();
+    site.store.order({ calls: 'acquire', requestMs: 0, replyMs: 790 });
+    site.store.order({ fault: 'loseRequest', calls: 'acquire', times: Infinity });
+    const lease = watched(site.leases.acquire('x', { ttl: '1s', wait: 800, renew: 'manual' }));
+    await site.pass(801);
+    expect(lease.now().value?.isHeld).toBe(true);
+  });
 });

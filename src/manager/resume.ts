@@ -23,6 +23,7 @@ export class Resuming {
   readonly #manager: LeaseManager;
   /** By the id and epoch of the document. */
   readonly #unanswered = new Map<string, string>();
+  readonly #asking = new Map<string, Promise<unknown>>();
 
   constructor(manager: LeaseManager) {
     this.#manager = manager;
@@ -32,15 +33,28 @@ export class Resuming {
     this.#manager.checkOpen();
     const document = readDocument(json, this.#manager.link.store);
     const terms = termsFor(this.#manager, document);
-    return adopted(this.#manager, document, terms, await this.#ask(document, terms));
+    return adopted(this.#manager, document, terms, await this.#askInTurn(document, terms));
   }
 
-  async #ask(document: DelegatedLease, { requestTimeoutMs }: HoldTerms): Promise<Answered> {
+  /** Two who ask for one document at once would each have an id, and one of them would be forgotten. */
+  async #askInTurn(document: DelegatedLease, terms: HoldTerms): Promise<Answered> {
+    const key = `${document.id} ${document.epoch}`;
+    const before = this.#asking.get(key) ?? Promise.resolve();
+    const asked = before.then(() => this.#ask(key, document, terms));
+    const settled = asked.catch(() => undefined);
+    this.#asking.set(key, settled);
+    try {
+      return await asked;
+    } finally {
+      if (this.#asking.get(key) === settled) this.#asking.delete(key);
+    }
+  }
+
+  async #ask(key: string, document: DelegatedLease, { requestTimeoutMs }: HoldTerms): Promise<Answered> {
     const { clock, defaults } = this.#manager;
     const { id, epoch, ttlMs } = document;
-    const key = `${id} ${epoch}`;
     const requestId = this.#unanswered.get(key) ?? clock.randomText();
-    this.#unanswered.delete(key); // who comes while this one asks is another
+    this.#unanswered.delete(key);
     const toOwner = defaults.owner;
     const request: ChangeRequest = { kind: 'resume', id, epoch, requestId, toOwner, callerWall: clock.wall() };
     try {

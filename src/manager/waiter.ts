@@ -60,8 +60,6 @@ const LONGEST_RETRY_MS = 2_000;
 /** Asked no oftener than this when the way may be free, and only by those near the front. */
 const SOONEST_CLAIM_MS = 10;
 const FRONT_PLACES = 64;
-/** Of the ttl: with less left by an earlier question, the answer to the latest is waited for. */
-const ENOUGH_SHARE = 0.5;
 
 export class Waiter implements Dated {
   at = 0;
@@ -83,6 +81,8 @@ export class Waiter implements Dated {
   #hasJoined = false;
   #isWoken = false;
   #refusal: StoreRefusal | undefined;
+  /** By an earlier copy of the question; taken when nothing better has come by the time that is known. */
+  #spare: (Outcome & { readonly outcome: 'granted' }) | undefined;
 
   constructor(room: Room, request: AcquireRequest, terms: WaitTerms, tell: (outcome: Outcome, waiter: Waiter) => void) {
     this.#room = room;
@@ -144,6 +144,7 @@ export class Waiter implements Dated {
   look(now: number): void {
     if (this.#state === 'done') return;
     const isOver = now >= this.#endsAt();
+    if (isOver && this.#takeSpare()) return;
     if (isOver) return this.stop(notInTime(this.request.parts, this.terms.waitMs, this.#refusal), 'timeout');
     if (now < this.#nextAt) return this.#schedule();
     if (this.#state === 'waiting') return this.ask();
@@ -192,15 +193,18 @@ export class Waiter implements Dated {
     }
   }
 
-  /** Its deadline counts from when the question was sent (S7). Where a later one was sent too, and little is left by this, the
-   *  answer to that one says the same with more. */
+  /** Its deadline counts from when the question was sent (S7). Where a later one was sent too, and by this one there is no time
+   *  for two renewals, the answer to that one may say the same with more: this one is kept until that is known. */
   #granted(lease: Lease, answer: Answer, isLatest: boolean): void {
     const isUpgrade = this.request.upgrades !== undefined; // a lease that is held already, for as long as it is
     const leftMs = this.#room.leftOf(lease, answer);
-    if (isUpgrade || leftMs > (isLatest ? 0 : lease.ttlMs * ENOUGH_SHARE)) {
-      return this.#finish({ outcome: 'granted', lease, answer });
+    const enoughMs = isLatest ? 0 : 2 * this.terms.requestTimeoutMs;
+    const grant = { outcome: 'granted', lease, answer } as const;
+    if (isUpgrade || leftMs > enoughMs) return this.#finish(grant);
+    if (!isLatest) {
+      if (leftMs > this.#spareMs()) this.#spare = grant;
+      return this.wake();
     }
-    if (!isLatest) return this.wake();
     this.#room.endLater(this, 'cancelled');
     this.#askUnderNewId();
   }
@@ -225,6 +229,7 @@ export class Waiter implements Dated {
     if (this.#renames > RENAMES && this.terms.waitMs === 0) return this.#giveUp(undefined);
     this.request = this.#room.renamed(this);
     this.#unanswered = 0;
+    this.#spare = undefined;
     this.#hasJoined = false;
     if (this.#renames <= RENAMES) return this.ask();
     this.#state = 'waiting';
@@ -234,7 +239,7 @@ export class Waiter implements Dated {
 
   /** No answer, or an error: unknown (S15). Asked again under the same id while there is time. */
   #failed(error: LeaseError | undefined): void {
-    if (this.#state === 'done') return;
+    if (this.#state === 'done' || this.#takeSpare()) return;
     const isFinal = error !== undefined && !error.retryable;
     const isOut = this.terms.waitMs === 0 && this.#asked >= ASKS_WITHOUT_WAIT;
     if (isFinal || isOut) return this.#giveUp(error);
@@ -261,6 +266,16 @@ export class Waiter implements Dated {
   #decline(outcome: Outcome): void {
     this.#finish(outcome);
     if (this.#unanswered > 0) this.#room.endLater(this, 'cancelled');
+  }
+
+  #spareMs(): number {
+    return this.#spare ? this.#room.leftOf(this.#spare.lease, this.#spare.answer) : 0;
+  }
+
+  #takeSpare(): boolean {
+    if (!this.#spare || this.#spareMs() <= 0) return false;
+    this.#finish(this.#spare);
+    return true;
   }
 
   #finish(outcome: Outcome): void {

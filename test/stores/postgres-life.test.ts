@@ -257,7 +257,10 @@ describe.skipIf(isSkipped('postgres'))('one server for the rest', () => {
     expect(count).toBeGreaterThanOrEqual(100);
     expect(count).toBeLessThanOrEqual(1_200);
     await client.query('ROLLBACK');
+    await client.query('BEGIN');
+    await client.query("SELECT 1 FROM many.lease WHERE id = 'id20000' FOR UPDATE"); // the one it would begin with
     expect(await store.prune({ olderThanMs: 1_000, limit: 1_000 })).toMatchObject({ ids: 1_000, more: true });
+    await client.query('ROLLBACK');
     const { rows } = await client.query('SELECT count(*)::integer AS kept FROM many.lease WHERE status = 2');
     expect(rows).toEqual([{ kept: 19_000 }]);
     await client.end();

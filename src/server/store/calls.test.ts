@@ -1,4 +1,4 @@
-// The bound on namespaces: for those who write, and out of reach of those who only look.
+// The bound on namespaces: for those who write, and out of reach of those who only look. Whose ticket is whose.
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../observe/logger.js';
 import { MemoryStore } from '../../stores/memory/index.js';
@@ -27,4 +27,20 @@ test('W5: there is a bound on namespaces, and who only looks cannot use up those
   await expect(look('n1')).resolves.toMatchObject({ now: expect.any(Number) as number });
   await expect(write('n0')).resolves.toBeDefined();
   await expect(write(store.namespace)).resolves.toBeDefined();
+});
+
+test('Q3, W3: a ticket is of the client that asked for it first, from the question on, and of nobody else', () => {
+  const tickets = new Tickets();
+  const ticket = [{ id: 't', join: true }];
+  tickets.asked('one', ticket);
+  expect(tickets.clientOf('t')).toBe('one');
+  tickets.asked('two', ticket);
+  tickets.answered('two', ticket, [{ outcome: 'mismatch' }]);
+  expect(tickets.clientOf('t')).toBe('one');
+  tickets.answered('one', ticket, [{ outcome: 'queued' }]);
+  expect(tickets.clientOf('t')).toBe('one');
+  tickets.answered('one', ticket, [{ outcome: 'granted' }]);
+  expect(tickets.clientOf('t')).toBeUndefined();
+  tickets.asked('one', [{ id: 'u', join: false }]);
+  expect(tickets.clientOf('u')).toBeUndefined();
 });

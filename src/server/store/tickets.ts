@@ -11,7 +11,7 @@ export class Tickets {
   asked(client: string, items: readonly object[]): void {
     for (const item of items) {
       const { id, join } = item as { readonly id?: string; readonly join?: boolean };
-      if (id !== undefined && join === true) this.#add(id, client);
+      if (id !== undefined && join === true && this.#mayKeep(id, client)) this.#add(id, client);
     }
   }
 
@@ -19,7 +19,7 @@ export class Tickets {
   answered(client: string, items: readonly object[], results: readonly object[]): void {
     for (const [i, result] of results.entries()) {
       const { id } = items[i] as { readonly id?: string };
-      if (id === undefined) continue;
+      if (id === undefined || !this.#mayKeep(id, client)) continue;
       this.#clients.delete(id);
       if ((result as { readonly outcome?: string }).outcome === 'queued') this.#add(id, client);
     }
@@ -27,6 +27,11 @@ export class Tickets {
 
   clientOf(ticketId: string): string | undefined {
     return this.#clients.get(ticketId);
+  }
+
+  /** An id is its client's: who names the ticket of another does not come by its wake-ups. */
+  #mayKeep(id: string, client: string): boolean {
+    return (this.#clients.get(id) ?? client) === client;
   }
 
   #add(id: string, client: string): void {

@@ -17,6 +17,7 @@ DECLARE
   v_gone integer := 0;
   v_old integer := 0;
   v_ids text[];
+  v_more boolean;
   v_row record;
 BEGIN
   SELECT h.e, h.s INTO v_bound_e, v_bound_s FROM {s}.horizon_v1(sp) h;
@@ -48,6 +49,7 @@ BEGIN
   v_ids := ARRAY(SELECT f.id FROM (SELECT x.id, x.arrival FROM {s}.lease x WHERE x.ns = sp.ns AND x.status > 1
     AND x.ended_at < v_now - greatest(p_older, p_kept_ms) AND x.blocked_until <= v_now AND x.keep_out_until <= v_now
     ORDER BY x.ended_at LIMIT p_limit + 1000) f ORDER BY f.arrival LIMIT p_limit + 1);
+  v_more := cardinality(v_ids) > p_limit;
   v_ids := ARRAY(SELECT x.id FROM unnest(v_ids) WITH ORDINALITY f(id, place) JOIN {s}.lease x ON x.ns = sp.ns AND x.id = f.id
     WHERE x.status::integer > 1 AND x.blocked_until <= v_now AND x.keep_out_until <= v_now
     ORDER BY f.place FOR UPDATE OF x SKIP LOCKED);
@@ -55,7 +57,7 @@ BEGIN
     AND cardinality(x.parts) > 1 AND o.ns = sp.ns AND o.id = x.id AND o.name = ANY ({s}.names_v1(x.name, x.parts));
   DELETE FROM {s}.lease x WHERE x.ns = sp.ns AND x.id = ANY (v_ids[1:p_limit]);
   RETURN {s}.reply_v1(sp, v_now, json_build_array(v_gone, least(cardinality(v_ids), p_limit),
-    v_old > p_limit OR cardinality(v_ids) > p_limit));
+    v_old > p_limit OR v_more AND cardinality(v_ids) > 0));
 END $$;
 
 CREATE FUNCTION {s}.settings_v1(p_namespace text) RETURNS text LANGUAGE plpgsql VOLATILE {tuned} AS $$
