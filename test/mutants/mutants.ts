@@ -169,6 +169,22 @@ export const MUTANTS: readonly Mutant[] = [
     by: MODEL,
   },
   {
+    name: 'wake-up lost: one that overtakes the answer to its own question is for nobody',
+    rule: 'Q3',
+    file: 'src/manager/waiter.ts',
+    before: '    else this.#isWoken = true;\n',
+    after: '',
+    by: ['src/manager/wait-room.test.ts'],
+  },
+  {
+    name: 'a grant by an earlier copy of the question is taken with whatever it has left',
+    rule: 'S7',
+    file: 'src/manager/waiter.ts',
+    before: 'const enoughMs = isLatest ? 0 : 2 * this.terms.requestTimeoutMs;',
+    after: 'const enoughMs = 0;',
+    by: ['src/manager/late-grant.test.ts'],
+  },
+  {
     name: 'a cancelled wait leaves its ticket',
     rule: 'S9',
     file: 'src/stores/protocol/hold.ts',
