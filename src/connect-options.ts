@@ -1,5 +1,6 @@
 // The options of `connect`: what each takes, checked before anything is opened. What does not belong to the chosen store is
 // refused instead of ignored.
+import { checkKeys } from './domain/check-keys.js';
 import type { Clock } from './domain/clock.js';
 import { parseDuration, type Duration } from './domain/duration.js';
 import { invalid, shown } from './domain/errors.js';
@@ -36,10 +37,10 @@ export interface ConnectOptions {
   client?: unknown;
 }
 
-const KNOWN = [
+const KNOWN: ReadonlySet<string> = new Set([
   ...['namespace', 'owner', 'ttl', 'wait', 'renewAt', 'requestTimeout', 'services', 'migrate', 'metrics'],
   ...['logger', 'clock', 'token', 'schema', 'poolSize', 'poolTimeout', 'listenUrl', 'client'],
-];
+]);
 const POSTGRES = ['postgres', 'postgresql'];
 /** Options that only some stores have. */
 const BELONGS: Readonly<Record<string, { readonly to: string; readonly schemes: readonly string[] }>> = {
@@ -54,10 +55,7 @@ const MOST_CONNECTIONS = 1_000;
 const LONGEST_POOL_TIMEOUT_MS = 600_000;
 
 export function checkOptions(options: ConnectOptions): void {
-  if (typeof options !== 'object' || options === null) throw invalid(`options are an object, got ${shown(options)}`);
-  for (const key of Object.keys(options)) {
-    if (!KNOWN.includes(key)) throw invalid(`unknown option ${shown(key)}: known are ${KNOWN.join(', ')}`);
-  }
+  checkKeys(options, KNOWN);
   oneOf(options.services, 'services', ['auto', 'off']);
   oneOf(options.migrate, 'migrate', ['auto', 'check']);
   checkClock(options.clock);

@@ -1,5 +1,6 @@
 // What `connect` answers: the manager with looking, watching, services and settings put around it. Wiring and delegation
 // only; each method is one line that says where the work is done.
+import { checkKeys } from './domain/check-keys.js';
 import { parseDuration, type Duration } from './domain/duration.js';
 import type { EventFacts, EventType, LeaseEvent } from './domain/events.js';
 import type { LeaseRecord } from './domain/lease.js';
@@ -201,7 +202,7 @@ export class Holdfast implements AsyncDisposable {
   }
 
   releaseOnExit(options: { drain?: Duration } = {}): () => void {
-    const drainMs = drainOf(options.drain);
+    const drainMs = drainOf(options);
     return releaseOnExit(() => this.shutdown({ drain: drainMs }));
   }
 
@@ -209,7 +210,7 @@ export class Holdfast implements AsyncDisposable {
   shutdown(options: { drain?: Duration } = {}): Promise<void> {
     if (this.#shutdown) return this.#shutdown;
     try {
-      return (this.#shutdown = this.#shutDown(drainOf(options.drain)));
+      return (this.#shutdown = this.#shutDown(drainOf(options)));
     } catch (error) {
       const refusal = error instanceof Error ? error : new Error(String(error));
       return Promise.reject(refusal); // a bad argument: nothing has begun
@@ -238,6 +239,10 @@ export class Holdfast implements AsyncDisposable {
   }
 }
 
-function drainOf(drain: Duration | undefined): number {
+const DRAIN: ReadonlySet<string> = new Set(['drain']);
+
+function drainOf(options: { drain?: Duration }): number {
+  checkKeys(options, DRAIN);
+  const { drain } = options;
   return drain === undefined ? 0 : parseDuration(drain, { name: 'drain', minMs: 0, maxMs: LIMITS.waitMs });
 }

@@ -113,6 +113,13 @@ export function toLocalEvent(
   };
 }
 
+/** H1: what is told to a reader whose position is gone. */
+export function lostEvent(namespace: string, at: number, oldest: string): LeaseEvent {
+  const facts: EventFacts = { type: 'events.lost', at, data: { oldest } };
+  const sentence = sentenceOf(facts);
+  return { id: oldest, type: facts.type, at: isoTime(at), namespace, actor: 'store', sentence, data: facts.data };
+}
+
 type Sentence = (event: EventFacts) => string;
 
 const SENTENCES: { readonly [T in EventType]: Sentence } = {

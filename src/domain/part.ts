@@ -1,5 +1,6 @@
 // Parts: one resource of a lease with its scope and mode. `normaliseParts` is the only way in; what it returns is
 // sorted by name, folded (S10) and safe to store.
+import { checkKeys } from './check-keys.js';
 import { invalid, shown } from './errors.js';
 import { LIMITS } from './limits.js';
 import { checkName, compareNames, isAbove } from './resource-name.js';
@@ -23,6 +24,8 @@ export interface PartInput {
 }
 export type Resources = string | PartInput | readonly (string | PartInput)[];
 export type PartDefaults = Omit<PartInput, 'name'>;
+
+const KNOWN: ReadonlySet<string> = new Set<keyof PartInput>(['name', 'scope', 'mode', 'limit']);
 
 export function normaliseParts(resources: Resources, defaults: PartDefaults = {}): Part[] {
   const inputs: readonly (string | PartInput)[] = isList(resources) ? resources : [resources];
@@ -49,6 +52,7 @@ function normalisePart(input: string | PartInput, defaults: PartDefaults): Part 
   const given: Partial<PartInput> = typeof input === 'string' ? { name: input } : input;
   if (typeof given !== 'object' || given === null) throw invalid('a resource is a name or an object with a name');
   const name = checkName(given.name);
+  if (given === input) checkKeys(given, KNOWN, 'of a resource');
   const scope = given.scope ?? defaults.scope ?? 'node';
   const mode = given.mode ?? defaults.mode ?? 'exclusive';
   const limit = given.limit ?? (mode === 'shared' ? defaults.limit : undefined);

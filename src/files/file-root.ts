@@ -3,6 +3,7 @@
 //
 // The root is looked up at each use, so the answer is as fresh as the question. Equal paths, and paths and sections
 // below another path of the same call, are dropped: the one above covers them.
+import { checkKeys } from '../domain/check-keys.js';
 import { invalid, shown } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
 import type { PartInput } from '../domain/part.js';
@@ -24,6 +25,7 @@ export interface FileParts {
   readonly parts: readonly PartInput[];
 }
 
+const KNOWN: ReadonlySet<string> = new Set<keyof FileRootOptions>(['name']);
 /** Before folding; as many as `normaliseParts` takes. */
 const MAX_PATHS = LIMITS.partsPerLease * 16;
 
@@ -31,7 +33,9 @@ export class FileRoot {
   readonly #root: string;
   readonly #base: string | undefined;
 
-  constructor(root: string, { name }: FileRootOptions = {}) {
+  constructor(root: string, options: FileRootOptions = {}) {
+    checkKeys(options, KNOWN, 'of files');
+    const { name } = options;
     this.#root = absoluteRoot(root);
     this.#base = name === undefined ? undefined : baseOfName(name);
   }

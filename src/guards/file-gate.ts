@@ -8,6 +8,7 @@
 import { renameSync } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { checkKeys } from '../domain/check-keys.js';
 import type { Clock } from '../domain/clock.js';
 import { invalid, shown } from '../domain/errors.js';
 import type { HeldLease } from '../manager/face.js';
@@ -27,7 +28,11 @@ export interface FileGate extends FenceGate {
   close(): void;
 }
 
-export function fileGate(folder: string, { clock = systemClock() }: FileGateOptions = {}): FileGate {
+const KNOWN: ReadonlySet<string> = new Set<keyof FileGateOptions>(['clock']);
+
+export function fileGate(folder: string, options: FileGateOptions = {}): FileGate {
+  checkKeys(options, KNOWN, 'of fileGate');
+  const { clock = systemClock() } = options;
   const home = checkFolder(folder);
   const gate = new GateFile(home, clock);
   const note = (writes: readonly CheckedWrite[]): Promise<void> => gate.note(writes);

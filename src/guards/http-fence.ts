@@ -8,6 +8,7 @@
 // an older write is still happening. Over any other gate, or where each of several processes has a gate of its own, the fence
 // advises: it refuses what it knows to be stale, and says at its start that this is all.
 import cluster from 'node:cluster';
+import { checkKeys } from '../domain/check-keys.js';
 import { invalid, LeaseError } from '../domain/errors.js';
 import type { HeldLease } from '../manager/face.js';
 import { checkWrites, writesOf, type FenceWrite } from './fence.js';
@@ -39,7 +40,10 @@ export interface HttpFence {
   readonly advises: string | undefined;
 }
 
+const KNOWN: ReadonlySet<string> = new Set<keyof HttpFenceOptions>(['processes']);
+
 export function httpFence(gate: FenceGate, options: HttpFenceOptions = {}): HttpFence {
+  checkKeys(options, KNOWN, 'of a fence');
   const advises = whyAdvising(gate, options);
   if (advises !== undefined) {
     process.emitWarning(`holdfast: this HTTP fence advises, it does not enforce: ${advises}`, {

@@ -5,6 +5,7 @@
 // is read by a later one (S16): between the two a minute may have passed. In a transaction with an older snapshot (REPEATABLE
 // READ, SERIALIZABLE) a lease that was ended since fails the lock with 40001, because its end took FOR UPDATE; one that was
 // only renewed since does not. So an old row can say live only of a lease that is.
+import { checkKeys } from '../domain/check-keys.js';
 import { LeaseError, invalid, shown } from '../domain/errors.js';
 import { isoTime } from '../domain/lease.js';
 import type { HeldLease } from '../manager/face.js';
@@ -23,6 +24,8 @@ export interface GuardPostgresOptions {
   schema?: string;
 }
 
+const KNOWN: ReadonlySet<string> = new Set<keyof GuardPostgresOptions>(['schema']);
+
 /** Throws STALE_EPOCH or LEASE_LOST when the lease is not live; then the transaction must be rolled back. */
 export async function guardPostgres(
   tx: PostgresTransaction,
@@ -30,6 +33,7 @@ export async function guardPostgres(
   options: GuardPostgresOptions = {},
 ): Promise<void> {
   const client = checkPostgres(tx, 'guardPostgres');
+  checkKeys(options, KNOWN, 'of guardPostgres');
   const { store } = originOf(lease);
   const schema = schemaOf(store, options.schema);
   try {

@@ -127,6 +127,16 @@ describe('A6: release', () => {
     expect(await other.lease.release()).toMatchObject({ outcome: 'already_ended', record: { status: 'expired' } });
   });
 
+  test("of one whose end was noticed says how it ended, and nothing of a lease that is another holder's", async () => {
+    const { site, lease } = await holding();
+    await site.leases.revoke({ leaseId: lease.id, reason: 'r' });
+    expect(lease.signal.aborted).toBe(true);
+    expect(await lease.release()).toMatchObject({ outcome: 'already_ended', record: { status: 'revoked' } });
+    const { lease: delegated } = await holding();
+    await delegated.delegate('bob');
+    expect(await delegated.release()).toEqual({ outcome: 'superseded' });
+  });
+
   test('S9: of a lease lost by its deadline only: what is left of it in the store is ended', async () => {
     const { site, lease } = await holding({ renew: 'manual' });
     await site.pass(TTL - 1_000);

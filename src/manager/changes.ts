@@ -20,6 +20,7 @@ import type { LeaseManager } from './lease-manager.js';
 import { lostByAnswer } from './loss.js';
 import { nameOf, pinned } from './refusals.js';
 import type { Renewals } from './renewals.js';
+import { noUpgrade } from './upgrade.js';
 
 /** How often a release looks whether the guarded transactions are over: soon at first, they are short. */
 const PINNED_PAUSE_MS = 2;
@@ -75,8 +76,8 @@ export class Changes {
     if (leaving) await leaving;
     const { lease, lossReason } = hold;
     const how = lossReason?.details['how'];
-    if (hold.isDelegated || how === 'superseded') return { outcome: 'superseded', record: toRecord(lease) };
-    if (hold.state === 'lost' && how !== 'expired') return { outcome: 'already_ended', record: toRecord(lease) };
+    if (hold.isDelegated || how === 'superseded') return { outcome: 'superseded' }; // the record is another holder's
+    if (hold.state === 'lost' && how !== 'expired') return endedBefore(lease, how);
     const { clock, link, cleanups } = this.#manager;
     const request = { id: hold.id, epoch: hold.epoch, requestId: clock.randomText(), why: 'released' } as const;
     if (hold.upgrading) this.#endAlso(hold, hold.upgrading, request);
@@ -126,8 +127,8 @@ export class Changes {
   async delegate(hold: Hold, toOwner: string): Promise<string> {
     checkOwner(toOwner, 'the owner to delegate to');
     if (toOwner === hold.owner) throw invalid(`delegate to another owner than ${hold.owner}, which holds it already`);
+    if (hold.upgrading) await noUpgrade(this.#manager, hold);
     hold.throwIfLost();
-    if (hold.upgrading) throw invalid(`an upgrade of ${nameOf(hold.parts)} is under way: let it finish first`);
     hold.isDelegated = true;
     await this.#leave(hold);
     const lease = await this.#change(hold, { kind: 'delegate', toOwner });
@@ -137,8 +138,8 @@ export class Changes {
   }
 
   async downgrade(hold: Hold): Promise<void> {
+    if (hold.upgrading) await noUpgrade(this.#manager, hold);
     hold.throwIfLost();
-    if (hold.upgrading) throw invalid(`an upgrade of ${nameOf(hold.parts)} is under way: let it finish first`);
     const { parts } = await this.#change(hold, { kind: 'downgrade' });
     if (hold.state !== 'held') return;
     hold.confirm(undefined, { parts }); // it prolongs nothing: the deadline stays where the last renewal put it
@@ -183,7 +184,7 @@ export class Changes {
     const { announcer } = this.#manager;
     if (result.outcome === 'stale') {
       announcer.observer.conflict();
-      return { outcome: 'superseded', record: toRecord(lease) };
+      return { outcome: 'superseded' };
     }
     if (result.outcome === 'released') {
       announcer.released(lease);
@@ -200,6 +201,12 @@ export class Changes {
     if (hold.terms.isAuto) checkTiming({ ttlMs, ...hold.terms }, Math.max(LIMITS.minTtlAutoMs, minMs));
     return ttlMs;
   }
+}
+
+/** What this process last knew of it, with the end it was told of; nothing where the store does not know the id. */
+function endedBefore(lease: Lease, how: unknown): Released {
+  if (how !== 'revoked' && how !== 'released' && how !== 'failed') return { outcome: 'already_ended' };
+  return { outcome: 'already_ended', record: toEndedRecord(lease, how, lease.endedAt) };
 }
 
 /** S15: a definite no ends the hold, whichever copy of the question it answers; unless it is about an older epoch. */

@@ -1,4 +1,5 @@
 // Acting on leases one may not hold oneself (A7, A8): revocation, raw renew and release in lists, the sweep by hand.
+import { checkKeys } from '../domain/check-keys.js';
 import { checkEnd, checkItem, checkOwner, checkRenew, checkText } from '../domain/check-request.js';
 import { parseDuration, type Duration } from '../domain/duration.js';
 import { isEpoch } from '../domain/epoch.js';
@@ -27,6 +28,7 @@ export type RawRenewed = ({ ok: true } & Renewed) | { ok: false; code: string; r
 
 const CALL_TIMEOUT_MS = 10_000;
 const TARGETS = ['resource', 'under', 'leaseId', 'owner'] as const;
+const KNOWN: ReadonlySet<string> = new Set([...TARGETS, 'reason', 'actor', 'keepOut', 'upToEpoch']);
 /** Steps of a thousand rows; more than a namespace can hold. */
 const MAX_STEPS = 10_000;
 
@@ -65,6 +67,7 @@ export async function revoke(manager: LeaseManager, order: RevokeInput): Promise
 
 function targetOf(order: RevokeInput): RevokeTarget {
   if (typeof order !== 'object' || order === null) throw invalid(`revoke takes an order, got ${shown(order)}`);
+  checkKeys(order, KNOWN, 'of revoke');
   const given = TARGETS.filter((key) => (order as Partial<Record<string, unknown>>)[key] !== undefined);
   const [key] = given;
   if (key === undefined || given.length > 1) throw invalid(`revoke takes exactly one of ${TARGETS.join(', ')}`);

@@ -52,6 +52,8 @@ export interface Attempt {
 /** An upgrade that is asked for, until it is known for certain whether it was granted. */
 export interface Upgrading {
   readonly settled: Promise<void>;
+  /** Its caller was told no; what is left is that its ticket be gone. */
+  isAnswered: boolean;
   cancel(): void;
   /** A newer epoch was met: ask whether it is this one. */
   ask(): void;

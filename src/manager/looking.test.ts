@@ -48,6 +48,36 @@ describe('A8: leases and tickets', () => {
     await expect(site.leases.list({ limit: 0 })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   });
 
+  test.each([{ prefix: 'a/' }, { prefix: '' }, { resource: '/a' }, { resource: 'a//b' }])(
+    'what cannot be a name is refused, not answered with nothing: %j',
+    async (filter) => {
+      const site = await managerSite();
+      await site.leases.acquire('a/1');
+      await expect(site.leases.list(filter)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+      await expect(site.leases.history(filter)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    },
+  );
+
+  test('nor are events of a type there is none of, and what is no cursor', async () => {
+    const site = await managerSite();
+    await expect(site.leases.history({ type: 'released' })).rejects.toThrow(
+      /no events of type "released": .*lease\.released/,
+    );
+    await expect(site.leases.list({ cursor: 'xx' })).rejects.toThrow(/no cursor of a list/);
+  });
+
+  test('H1: a page that goes on from another life of the log says so', async () => {
+    const site = await managerSite();
+    await (await site.leases.acquire('x')).release();
+    const { cursor = '' } = await site.leases.history({ limit: 1 });
+    const [store, namespace, , key] = cursor.split('!');
+    const items = async (from: string): Promise<string[]> =>
+      (await site.leases.history({ cursor: from })).items.map(({ type }) => type);
+    expect(await items(cursor)).toEqual(['lease.acquired']);
+    expect(await items([store, namespace, 'another-life', key].join('!'))).toEqual(['events.lost']);
+    expect(await items('no position at all')).toEqual(['events.lost']);
+  });
+
   test('show: who has it, who waits, what blocks it, what happened', async () => {
     const site = await managerSite();
     const lease = await site.leases.acquire('x', { minHold: '10s' });

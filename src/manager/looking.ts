@@ -1,11 +1,12 @@
 // Looking (A8): what the store knows, in the shapes people see. Nothing here changes anything.
+import { checkKeys } from '../domain/check-keys.js';
 import { invalid, LeaseError, shown } from '../domain/errors.js';
 import { parseDuration, type Duration } from '../domain/duration.js';
-import { toEvent, type LeaseEvent } from '../domain/events.js';
+import { lostEvent, STORED_TYPES, toEvent, type LeaseEvent } from '../domain/events.js';
 import { isoTime, toRecord, type LeaseRecord } from '../domain/lease.js';
 import { LIMITS } from '../domain/limits.js';
 import type { EventQuery, ListFilter } from '../domain/requests.js';
-import { isAbove } from '../domain/resource-name.js';
+import { checkName, isAbove } from '../domain/resource-name.js';
 import type { WaitGraph } from '../domain/wait-graph.js';
 import type { LeaseManager } from './lease-manager.js';
 import type { StoreLink } from './store-link.js';
@@ -43,6 +44,12 @@ export interface ResourceView {
   history: LeaseEvent[];
 }
 
+const FILTER_KEYS: ReadonlySet<string> = new Set<keyof Filter>([
+  ...(['prefix', 'resource', 'owner', 'status', 'olderThan', 'limit', 'cursor'] as const),
+]);
+const QUERY_KEYS: ReadonlySet<string> = new Set<keyof HistoryQuery>([
+  ...(['prefix', 'resource', 'owner', 'leaseId', 'type', 'since', 'until', 'limit', 'cursor'] as const),
+]);
 const DEFAULT_LIMIT = 100;
 const SHOWN_EVENTS = 20;
 const CALL_TIMEOUT_MS = 10_000;
@@ -87,7 +94,7 @@ export class Looking {
     return holders.map(toRecord);
   }
 
-  /** Newest first; `cursor` goes on further back. */
+  /** Newest first; `cursor` goes on further back. One from before the store was restored ends in an `events.lost` (H1). */
   async history(query: HistoryQuery = {}): Promise<{ items: LeaseEvent[]; cursor?: string }> {
     const { limit, ...wanted } = eventQuery(query);
     const items: LeaseEvent[] = [];
@@ -95,7 +102,9 @@ export class Looking {
     for (let step = 0; step < MAX_STEPS; step += 1) {
       const asked = { ...wanted, backward: true, before, limit: limit - items.length };
       const answer = await this.#ask('events', (store) => store.events(asked));
-      if (answer.outcome === 'lost') return { items };
+      if (answer.outcome === 'lost') {
+        return { items: [...items, lostEvent(this.#link.store.namespace, answer.now, answer.oldest)] };
+      }
       items.push(...answer.rows.map(toEvent));
       before = answer.next;
       if (!answer.more) return { items };
@@ -143,10 +152,14 @@ export class Looking {
   }
 }
 
-function listFilter({ olderThan, limit = DEFAULT_LIMIT, status, ...rest }: Filter): ListFilter {
+function listFilter(filter: Filter): ListFilter {
+  checkKeys(filter, FILTER_KEYS, 'of list');
+  const { olderThan, limit = DEFAULT_LIMIT, status, ...rest } = filter;
+  checkNames(filter);
   if (status !== undefined && status !== 'active' && status !== 'pending') {
     throw invalid(`status is 'active' or 'pending', got ${shown(status)}: what has ended is in history()`);
   }
+  checkCursor(rest.cursor);
   const bounds = { name: 'olderThan', minMs: 0, maxMs: LIMITS.maxHoldMs };
   return {
     ...rest,
@@ -156,11 +169,34 @@ function listFilter({ olderThan, limit = DEFAULT_LIMIT, status, ...rest }: Filte
   };
 }
 
-export function eventQuery({ since, until, limit = DEFAULT_LIMIT, cursor: _, ...rest }: HistoryQuery): EventQuery {
+export function eventQuery(query: HistoryQuery): EventQuery {
+  checkKeys(query, QUERY_KEYS, 'of a query');
+  const { since, until, limit = DEFAULT_LIMIT, cursor: _, ...rest } = query;
+  checkNames(query);
+  checkType(query.type);
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.rowsPerStep) {
     throw invalid(`limit is a whole number from 1 to ${LIMITS.rowsPerStep}, got ${shown(limit)}`);
   }
   return { ...rest, limit, since: timeOf(since, 'since'), until: timeOf(until, 'until') };
+}
+
+/** What cannot be a name stands for nothing: an empty answer would read as "nobody holds it". */
+function checkNames({ prefix, resource }: { prefix?: string; resource?: string }): void {
+  if (prefix !== undefined) checkName(prefix);
+  if (resource !== undefined) checkName(resource);
+}
+
+function checkType(type: string | undefined): void {
+  const known: readonly string[] = STORED_TYPES;
+  if (type !== undefined && !known.includes(type)) {
+    throw invalid(`there are no events of type ${shown(type)}: known are ${known.join(', ')}`);
+  }
+}
+
+/** The last id and name that were given out, whichever store did. */
+function checkCursor(cursor: string | undefined): void {
+  if (cursor === undefined || /^[^:]+:./s.test(cursor)) return;
+  throw invalid(`${shown(cursor)} is no cursor of a list: give back the one of the page before, or none`);
 }
 
 function timeOf(text: string | undefined, name: string): number | undefined {

@@ -7,6 +7,7 @@ import {
   checkOwner,
   checkPriority,
 } from '../domain/check-request.js';
+import { checkKeys } from '../domain/check-keys.js';
 import { parseDuration } from '../domain/duration.js';
 import { invalid, shown } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
@@ -134,10 +135,7 @@ function copied(metadata: unknown): unknown {
 }
 
 function checkShape(options: AcquireOptions): void {
-  if (typeof options !== 'object' || options === null) throw invalid(`options are an object, got ${shown(options)}`);
-  for (const key in options) {
-    if (!KNOWN.has(key)) throw invalid(`unknown option ${shown(key)}: known are ${[...KNOWN].join(', ')}`);
-  }
+  checkKeys(options, KNOWN);
   const { renew, reclaim, signal } = options;
   if (renew !== undefined && renew !== 'auto' && renew !== 'manual') {
     throw invalid(`renew is 'auto' or 'manual', got ${shown(renew)}`);

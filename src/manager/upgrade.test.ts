@@ -64,11 +64,29 @@ describe('Q5: upgrade', () => {
     await site.leases.acquire('x', { ...SHARED, owner: 'bob' });
     const first = watched(mine.upgrade({ wait: '10s' }));
     await site.pass(10);
-    await expect(mine.upgrade()).rejects.toThrow(/under way already/);
+    await expect(mine.upgrade()).rejects.toThrow(/under way/);
     await expect(mine.downgrade()).rejects.toThrow(/under way/);
     await expect(mine.delegate('bob')).rejects.toThrow(/under way/);
     await expect(mine.upgrade({ wait: -1 })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     expect([first.now().state, mine.isHeld]).toEqual(['open', true]);
+  });
+
+  test('that was refused may be tried again at once, and so may what else an upgrade keeps out', async () => {
+    const site = await managerSite();
+    const mine = await site.leases.acquire('x', SHARED);
+    const theirs = await site.leases.acquire('x', { ...SHARED, owner: 'bob' });
+    site.store.order({ calls: 'end', requestMs: 50, times: 3 });
+    const tries = watched(
+      (async () => {
+        for (let i = 0; i < 3; i += 1) {
+          await expect(mine.upgrade({ wait: 0 })).rejects.toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+        }
+        await mine.downgrade().catch(() => undefined);
+        return mine.delegate('carol');
+      })(),
+    );
+    await site.pass(1_000);
+    expect([tries.now().state, theirs.isHeld]).toEqual(['done', true]);
   });
 
   test('Q4: a second upgrade of one resource is refused in the step that makes it, with the cycle', async () => {

@@ -5,6 +5,7 @@
 //           'stale' means the grant had gone through after all, and the new epoch is taken over
 //
 // Until it is final a renewal that meets a newer epoch says nothing: that epoch may be the upgrade itself.
+import { checkKeys } from '../domain/check-keys.js';
 import { invalid } from '../domain/errors.js';
 import { asExclusive } from '../domain/part.js';
 import type { AcquireRequest } from '../domain/requests.js';
@@ -17,13 +18,17 @@ import type { WaitRoom } from './wait-room.js';
 import type { Outcome, Waiter } from './waiter.js';
 import type { Lease } from '../domain/lease.js';
 
+const KNOWN: ReadonlySet<string> = new Set(['wait', 'signal']);
+
 export async function upgrade(
   manager: LeaseManager,
   room: WaitRoom,
   hold: Hold,
   options: { wait?: Wait; signal?: AbortSignal },
 ): Promise<void> {
+  checkKeys(options, KNOWN, 'of upgrade');
   const waitMs = await waitOf(manager, options.wait);
+  await noUpgrade(manager, hold);
   check(manager, hold);
   if (options.signal?.aborted) throw aborted(hold.parts, options.signal.reason);
   const controller = new AbortController();
@@ -32,11 +37,13 @@ export async function upgrade(
   const settled = new Promise<void>((resolve) => {
     settle = resolve;
   });
-  hold.upgrading = {
+  const upgrading = {
     settled,
+    isAnswered: false,
     cancel: () => controller.abort(),
     ask: () => room.wakeTicket(request.id),
   };
+  hold.upgrading = upgrading;
   const isOver = (): void => {
     hold.upgrading = undefined;
     manager.lookAgain(hold);
@@ -54,6 +61,7 @@ export async function upgrade(
     if (hold.standing() !== 'inDoubt') hold.throwIfLost(); // doubt is no loss, and will be asked about
     return;
   }
+  upgrading.isAnswered = true;
   settleUnknown(manager, hold, waiter.request).then(isOver, isOver);
   if (outcome.outcome === 'error' && outcome.cycle) manager.announcer.deadlock(waiter.request, outcome.cycle);
   if (outcome.outcome === 'refused') throw notInTime(request.parts, waitMs, outcome.refusal);
@@ -66,10 +74,16 @@ async function waitOf({ defaults, link }: LeaseManager, wait: Wait | undefined):
   return settings.blocking_mode_enabled ? (wanted ?? defaults.waitMs ?? settings.acquisition_timeout_ms) : 0;
 }
 
+/** Refuses what would cross an upgrade. One that was answered with a no is nearly over, and is waited for. */
+export async function noUpgrade({ link }: LeaseManager, hold: Hold): Promise<void> {
+  const { upgrading, terms } = hold;
+  if (upgrading?.isAnswered) await link.within(terms.requestTimeoutMs, 'upgrade', upgrading.settled);
+  if (hold.upgrading) throw invalid(`an upgrade of ${nameOf(hold.parts)} is under way: let it finish first`);
+}
+
 function check(manager: LeaseManager, hold: Hold): void {
   manager.checkOpen();
   hold.throwIfLost();
-  if (hold.upgrading) throw invalid(`an upgrade of ${nameOf(hold.parts)} is under way already`);
   if (hold.parts.some((part) => part.mode === 'shared')) return;
   throw invalid(`the lease on ${nameOf(hold.parts)} is exclusive already: nothing to upgrade`);
 }

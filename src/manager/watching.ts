@@ -5,8 +5,7 @@
 // is, and goes on from there: never silence. A store that is away is asked again; the position is kept.
 import type { Clock } from '../domain/clock.js';
 import { invalid, LeaseError } from '../domain/errors.js';
-import { sentenceOf, toEvent, type EventFacts, type LeaseEvent } from '../domain/events.js';
-import { isoTime } from '../domain/lease.js';
+import { lostEvent, toEvent, type LeaseEvent } from '../domain/events.js';
 import type { EventQuery } from '../domain/requests.js';
 import type { Events } from '../stores/store.js';
 import type { LeaseManager } from './lease-manager.js';
@@ -72,13 +71,6 @@ export async function* watch(
 async function endOfLog(ask: (query: EventQuery) => Promise<Events>): Promise<string | undefined> {
   const last = await ask({ backward: true, limit: 1 });
   return last.outcome === 'lost' ? last.oldest : (last.rows[0]?.id ?? last.next);
-}
-
-/** H1: what is told to a reader whose position is gone. */
-export function lostEvent(namespace: string, at: number, oldest: string): LeaseEvent {
-  const facts: EventFacts = { type: 'events.lost', at, data: { oldest } };
-  const sentence = sentenceOf(facts);
-  return { id: oldest, type: facts.type, at: isoTime(at), namespace, actor: 'store', sentence, data: facts.data };
 }
 
 /** Waits for a hint, a while, or the end, whichever comes first. A hint given meanwhile is not missed. */

@@ -1,5 +1,6 @@
 // The barrier (N3): waiting until everything below a number is settled. Whoever waits also recovers what blocks it, as soon
 // as that may be recovered, so that progress needs no service anywhere.
+import { checkKeys } from '../domain/check-keys.js';
 import { checkNumber } from '../domain/check-sequence.js';
 import { parseDuration } from '../domain/duration.js';
 import { LeaseError } from '../domain/errors.js';
@@ -9,6 +10,7 @@ import type { WaitOptions } from './face.js';
 import type { SequenceLink } from './sequence-link.js';
 import type { Wake, WakeRoom } from './wake-room.js';
 
+const KNOWN: ReadonlySet<string> = new Set<keyof WaitOptions>(['timeout', 'signal']);
 /** How long nobody waits for a hint without looking. */
 export const SAFETY_POLL_MS = 2_000;
 const SOON_MS = 50;
@@ -34,6 +36,7 @@ export async function waitFor(
   asking: Asking = { isOpen: false },
 ): Promise<void> {
   checkNumber(number, 'the number to wait for');
+  checkKeys(options, KNOWN, 'of waitFor');
   const { link, room } = shared;
   const { clock } = link;
   const { timeout, signal } = options;

@@ -6,6 +6,7 @@
 //
 // The deadline is send time + what remained when the store decided − margin, on the monotonic clock; every question
 // compares the clock at the call. Nothing renews it but `renew()`: an operation that overruns loses its number (N1).
+import { checkKeys } from '../domain/check-keys.js';
 import type { TimerHandle } from '../domain/clock.js';
 import { parseDuration, type Duration } from '../domain/duration.js';
 import { invalid, LeaseError } from '../domain/errors.js';
@@ -21,6 +22,7 @@ import { keepResult, type Kept, type ResultKeeper } from './result-keeper.js';
 
 type Leased = Extract<LeaseNumbersResult, { outcome: 'leased' }>;
 type Committing = ReturnType<Shared['link']['commit']>;
+const COMMIT_KEYS: ReadonlySet<string> = new Set<keyof CommitOptions>(['ordered', 'tx']);
 
 /** Of the request that was answered. */
 export interface Sent {
@@ -125,6 +127,7 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     operation: OperationsOf<Op>,
     options: CommitOptions = {},
   ): Promise<{ number: number; repeated: boolean }> {
+    checkKeys(options, COMMIT_KEYS, 'of commit');
     const operations = this.#operations(operation);
     const { link } = this.#shared;
     if (options.ordered) await this.#untilMyTurn(operations, options.tx);

@@ -1,5 +1,6 @@
 // Named readers (N5): a durable cursor, and every settled number after it in order. A reader that has seen everything waits
 // for more, recovers what blocks it, and ends with its signal or with the connection.
+import { checkKeys } from '../domain/check-keys.js';
 import { checkOwner } from '../domain/check-request.js';
 import type { CursorReply } from '../stores/sequence-store.js';
 import { recoverOrWait, type Shared } from './barrier.js';
@@ -8,6 +9,8 @@ import { cursorRefused, toSettled, trimmedAway } from './outcomes.js';
 import { invalid } from '../domain/errors.js';
 
 const PAGE = 100;
+const FOLLOW_KEYS: ReadonlySet<string> = new Set(['signal']);
+const DONE_KEYS: ReadonlySet<string> = new Set(['tx']);
 
 export class Reader<Op> implements StreamReader<Op> {
   readonly name: string;
@@ -20,7 +23,9 @@ export class Reader<Op> implements StreamReader<Op> {
     this.#stream = stream;
   }
 
-  async *follow({ signal }: { signal?: AbortSignal } = {}): AsyncGenerator<Followed<Op>, void, undefined> {
+  async *follow(options: { signal?: AbortSignal } = {}): AsyncGenerator<Followed<Op>, void, undefined> {
+    checkKeys(options, FOLLOW_KEYS, 'of follow');
+    const { signal } = options;
     const { link, room } = this.#shared;
     const stream = this.#stream;
     const order = { stream, reader: this.name, act: 'open' } as const;
@@ -39,7 +44,7 @@ export class Reader<Op> implements StreamReader<Op> {
         for (const item of page.items) {
           if (over.aborted) return;
           from = item.number + 1;
-          yield { ...toSettled<Op>(item), done: (options) => this.#done(item.number, epoch, options?.tx) };
+          yield { ...toSettled<Op>(item), done: (options = {}) => this.#done(item.number, epoch, options) };
         }
         if (page.items.length > 0) continue;
         await recoverOrWait(this.#shared, stream, page, { wake, until: Infinity, over });
@@ -64,7 +69,9 @@ export class Reader<Op> implements StreamReader<Op> {
     }
   }
 
-  async #done(number: number, epoch: number, tx: unknown): Promise<void> {
+  async #done(number: number, epoch: number, options: { tx?: unknown }): Promise<void> {
+    checkKeys(options, DONE_KEYS, 'of done');
+    const { tx } = options;
     const { link } = this.#shared;
     const order = { stream: this.#stream, reader: this.name, act: 'done', number, epoch } as const;
     const reply =

@@ -1,5 +1,6 @@
 // The streams of one connection: opened by name, sharing one line to the store, one subscription, one recoverer, and one
 // spool for each folder that was named.
+import { checkKeys } from '../domain/check-keys.js';
 import { checkStream } from '../domain/check-sequence.js';
 import { invalid, shown } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
@@ -86,7 +87,10 @@ export class Sequences {
   }
 }
 
+const KNOWN: ReadonlySet<string> = new Set<keyof SequenceOptions>(['spool', 'durability']);
+
 function checkOptions(options: SequenceOptions): void {
+  checkKeys(options, KNOWN, 'of sequence');
   const { spool, durability } = options;
   if (spool !== undefined && (typeof spool !== 'string' || spool === ''))
     throw invalid(`spool is a folder of this machine, got ${shown(spool)}`);

@@ -1,5 +1,6 @@
 // A stream as its users have it (N1 to N6): leasing numbers, reading in order, waiting for one's turn. Everything that
 // decides is in the store; here requests are made and answers become handles, values and errors.
+import { checkKeys } from '../domain/check-keys.js';
 import { checkLimit, checkOperationId } from '../domain/check-request.js';
 import { checkCount, checkKind, checkNumber, checkStream } from '../domain/check-sequence.js';
 import { parseDuration } from '../domain/duration.js';
@@ -19,6 +20,7 @@ import type { Recoverer } from './recovery/recoverer.js';
 import type { Registry } from './recovery/registry.js';
 import type { ResultKeeper } from './result-keeper.js';
 
+const KNOWN: ReadonlySet<string> = new Set<keyof LeaseNumberOptions>(['operationId', 'kind', 'ttl', 'count']);
 const DEFAULT_TTL_MS = 120_000;
 /** How long a lease waits for a store that is away, or for a recoverer to be done with the operation. */
 const PATIENCE_MS = 30_000;
@@ -76,6 +78,7 @@ export class OpenStream<Op> implements Stream<Op> {
   }
 
   async #request(options: LeaseNumberOptions): Promise<LeaseNumbers> {
+    checkKeys(options, KNOWN, 'of lease');
     const { operationId, kind, ttl = DEFAULT_TTL_MS, count = 1 } = options;
     const ttlMs = parseDuration(ttl, { name: 'ttl', minMs: LIMITS.minTtlManualMs, maxMs: LIMITS.ttlMs });
     return {

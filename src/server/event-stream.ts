@@ -3,10 +3,9 @@
 // that is gone is told as `events.lost` with the oldest there is. A stream ends with its client, its token, or the server.
 import type { Clock } from '../domain/clock.js';
 import { invalid, LeaseError } from '../domain/errors.js';
-import { toEvent, type LeaseEvent } from '../domain/events.js';
+import { lostEvent, toEvent, type LeaseEvent } from '../domain/events.js';
 import { parsePosition } from '../domain/position.js';
 import { answerWithin } from '../manager/store-link.js';
-import { lostEvent } from '../manager/watching.js';
 import type { Events, Store } from '../stores/store.js';
 import { boundFilter } from './access/rules.js';
 import type { Caller, ServerLimits, ServerRequest } from './context.js';
