@@ -94,10 +94,10 @@ export class TokenStream {
     if (!sequences) {
       throw new LeaseError(
         'STORE_INCOMPATIBLE',
-        `a ${kind} store keeps no sequences yet, and tokens are kept in one: serve it on loopback without tokens, or use sqlite:`,
+        `a ${kind} store keeps no sequences, and tokens are kept in one: serve it on loopback without tokens, or use sqlite:`,
       );
     }
-    // N6: on Redis a crash may take the last second of tokens with it; that is said in docs/guide/tokens.md.
+    // N6: on Redis a crash may take the last changes of tokens with it; that is said in docs/guide/tokens.md.
     this.#ready ??= sequences.ready({ acceptLoss: kind === 'redis' });
     try {
       await this.#within('ready', this.#ready);
