@@ -34,6 +34,7 @@ export class Gaps<Op> implements StreamGaps<Op> {
 
   async fill(number: number, operationId: string, operation: OperationsOf<Op>): Promise<{ number: number }> {
     const stream = this.#stream;
+    await this.#link.mayWrite(stream);
     const known = (await this.list({ after: Math.max(0, number - LIMITS.numbersPerLease) })).find(
       (gap) => gap.number <= number && number < gap.number + gap.count,
     );

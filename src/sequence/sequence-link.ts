@@ -20,9 +20,9 @@ export class SequenceLink {
   readonly #commit: Lane<CommitRequest, CommitResult>;
   readonly #progress: Lane<ProgressRequest, ProgressResult>;
   readonly #life = new AbortController();
-  #ready: Promise<unknown> | undefined;
-  /** N6: streams were asked for that may lose what was answered. */
-  acceptsLoss = false;
+  /** Streams that may lose what was answered, by the word of whoever opened them. */
+  readonly #losing = new Set<string>();
+  readonly #writable = new Map<boolean, Promise<unknown>>();
 
   constructor(manager: LeaseManager) {
     this.clock = manager.clock;
@@ -63,6 +63,24 @@ export class SequenceLink {
     return this.store;
   }
 
+  acceptLoss(stream: string): void {
+    this.#losing.add(stream);
+  }
+
+  /** N6: whether the store keeps what it answers, before anything is stored in the stream; looking needs no such promise. Asked
+   *  once for the streams that accept loss and once for the others. */
+  async mayWrite(stream: string): Promise<void> {
+    const acceptLoss = this.#losing.has(stream);
+    const asked = this.#writable.get(acceptLoss) ?? this.#within('sequence.ready', this.store.ready({ acceptLoss }));
+    this.#writable.set(acceptLoss, asked);
+    try {
+      await asked;
+    } catch (error) {
+      this.#writable.delete(acceptLoss); // asked again by the next
+      throw error;
+    }
+  }
+
   close(): void {
     this.#life.abort(new LeaseError('SHUTTING_DOWN', 'shutdown() was called: connect again'));
   }
@@ -99,13 +117,6 @@ export class SequenceLink {
 
   async #timed<T extends Reply>(what: string, act: (store: SequenceStore) => Promise<T>): Promise<T> {
     const { store } = this;
-    this.#ready ??= this.#within('sequence.ready', store.ready({ acceptLoss: this.acceptsLoss }));
-    try {
-      await this.#ready;
-    } catch (error) {
-      this.#ready = undefined; // asked again by the next
-      throw error;
-    }
     return this.#manager.link.call(what, () => act(store));
   }
   #within<T>(what: string, answer: Promise<T>): Promise<T> {

@@ -47,7 +47,7 @@ export class Sequences {
   stream<Op>(name: string, options: SequenceOptions = {}): OpenStream<Op> {
     checkStream(name);
     checkOptions(options);
-    if (options.durability === 'accept-loss') this.#link.acceptsLoss = true;
+    if (options.durability === 'accept-loss') this.#link.acceptLoss(name);
     this.#link.checkStore();
     const parts = {
       link: this.#link,

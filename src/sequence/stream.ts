@@ -51,6 +51,7 @@ export class OpenStream<Op> implements Stream<Op> {
     const request = await this.#request(options);
     const { link, room } = this.#parts;
     const until = link.clock.monotonic() + PATIENCE_MS;
+    await link.untilAnswered(until, () => link.mayWrite(this.name));
     const wake = room.listen(this.name);
     try {
       for (;;) {

@@ -66,6 +66,23 @@ describe.skipIf(isSkipped('redis'))('N6: a stream is opened', () => {
     await expect(leases.sequence('strict').lease(asked)).rejects.toMatchObject({ code: 'STORE_INCOMPATIBLE' });
     const held = await leases.sequence('loose', { durability: 'accept-loss' }).lease(asked);
     expect(held.number).toBe(1);
+    await expect(leases.sequence('strict').lease(asked)).rejects.toMatchObject({ code: 'STORE_INCOMPATIBLE' });
+  });
+
+  test('to look at it, recover it or read it no such promise is asked for', async () => {
+    const server = await serve();
+    const leases = await connect(server.url, { services: 'off' });
+    const other = await connect(server.url, { services: 'off' });
+    endings.push(
+      () => leases.shutdown(),
+      () => other.shutdown(),
+    );
+    const held = await leases.sequence('loose', { durability: 'accept-loss' }).lease({ operationId: 'a', kind: 'k' });
+    await held.commit('x');
+    expect((await other.streams()).items).toMatchObject([{ name: 'loose', watermark: 1 }]);
+    expect(await other.sequence('loose').read(1, 10)).toMatchObject([{ number: 1, operation: 'x' }]);
+    expect(await other.sequence('loose').gaps.list()).toEqual([]);
+    expect(await other.sequence('loose').trim(1)).toBe(0);
   });
 
   test('of a server that hides its settings only when the loss is accepted', async () => {

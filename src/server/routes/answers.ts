@@ -47,8 +47,28 @@ export function namesOf(resources: Resources): string[] {
   return list.map((one) => (typeof one === 'string' ? one : (one as { name: string }).name));
 }
 
-/** N6, asked once. */
-const ready = new WeakMap<SequenceStore, Promise<unknown>>();
+/** N6, asked once for those who accept loss and once for the others. */
+const writable = {
+  strictly: new WeakMap<SequenceStore, Promise<unknown>>(),
+  loosely: new WeakMap<SequenceStore, Promise<unknown>>(),
+};
+
+/** Before anything is stored in a stream: does the store keep what it answers? Looking needs no such promise. */
+export async function mayWrite({ desk, store }: ServerContext, acceptLoss: boolean): Promise<void> {
+  const sequences = streamsOf(store);
+  const known = acceptLoss ? writable.loosely : writable.strictly;
+  const asked = known.get(sequences) ?? desk.ask('sequence.ready', () => sequences.ready({ acceptLoss }));
+  known.set(sequences, asked);
+  await asked.catch((error: unknown) => {
+    known.delete(sequences); // asked again by the next
+    throw error;
+  });
+}
+
+function streamsOf({ sequences, kind }: ServerContext['store']): SequenceStore {
+  if (sequences) return sequences;
+  throw withStatus(400, 'STORE_INCOMPATIBLE', `a ${kind} store keeps no sequences: serve another one`);
+}
 
 /** A call of the store's second half, timed and bounded like the rest. */
 export async function askStreams<T extends Reply>(
@@ -56,14 +76,7 @@ export async function askStreams<T extends Reply>(
   operation: string,
   act: (sequences: SequenceStore) => Promise<T>,
 ): Promise<T> {
-  const { sequences, kind } = store;
-  if (!sequences) throw withStatus(400, 'STORE_INCOMPATIBLE', `a ${kind} store keeps no sequences: serve another one`);
-  const isReady = ready.get(sequences) ?? desk.ask('sequence.ready', () => sequences.ready({ acceptLoss: false }));
-  ready.set(sequences, isReady);
-  await isReady.catch((error: unknown) => {
-    ready.delete(sequences); // asked again by the next
-    throw error;
-  });
+  const sequences = streamsOf(store);
   return desk.ask(`sequence.${operation}`, () => act(sequences));
 }
 

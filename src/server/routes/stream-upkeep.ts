@@ -24,7 +24,7 @@ import {
   trimBody,
   trimmedSchema,
 } from '../schemas/streams.js';
-import { askStreams, defined, found, missing } from './answers.js';
+import { askStreams, defined, found, mayWrite, missing } from './answers.js';
 import { only } from './streams.js';
 
 const tag = 'streams';
@@ -129,6 +129,7 @@ const fill = route(
     const { number, operationId, operations } = body;
     note({ resource: stream, data: { number, operationId } });
     const asked = { stream, number, operationId, operations, owner: ownerFor(caller, body.owner) ?? caller.name };
+    await mayWrite(context, body.durability === 'accept-loss');
     const result = only(await askStreams(context, 'fill', (store) => store.fill([asked])));
     if (result.outcome === 'stored') return request.json({ number: result.first, how: result.how });
     if (result.outcome === 'mismatch') throw storedOtherwise(asked);

@@ -19,7 +19,7 @@ import {
   releaseNumbersBody,
   streamParams,
 } from '../schemas/streams.js';
-import { askStreams } from './answers.js';
+import { askStreams, mayWrite } from './answers.js';
 
 const tag = 'streams';
 const TTL_MS = 120_000;
@@ -47,6 +47,7 @@ const lease = route(
     const { operationId, kind, ttl = TTL_MS, count = 1 } = body;
     const owner = ownerFor(caller, body.owner) ?? caller.name;
     const asked = { stream, operationId, kind, count, owner, ttlMs: parseDuration(ttl, TTL) };
+    await mayWrite(context, body.durability === 'accept-loss');
     const result = only(await askStreams(context, 'lease', (store) => store.lease([asked])));
     if (result.outcome === 'settled') throw settledAlready(asked, result.items);
     if (result.outcome === 'mismatch') throw otherLease(asked);

@@ -5,6 +5,8 @@ import { countText, duration, epochNumber, isoText, nameText, numberText, ownerT
 
 const number = z.int().min(1);
 const operationId = z.string().min(1).max(256);
+/** N6: where the store may lose what it answered, that has to be accepted. */
+const durability = z.literal('accept-loss');
 const kind = z.string().max(2 * LIMITS.kindBytes);
 const operations = z.array(z.unknown()).min(1).max(LIMITS.numbersPerLease).openapi({
   description: 'One operation for each number of the lease, as plain JSON',
@@ -50,6 +52,7 @@ export const leaseNumbersBody = z
     ttl: duration.optional(),
     count: z.int().min(1).max(LIMITS.numbersPerLease).optional(),
     owner: ownerText.optional(),
+    durability: durability.optional(),
   })
   .openapi('LeaseNumbers');
 export const leasedNumbersSchema = z
@@ -120,7 +123,7 @@ export const gapPage = z
   })
   .openapi('GapPage');
 export const fillBody = z
-  .strictObject({ number, operationId, operations, owner: ownerText.optional() })
+  .strictObject({ number, operationId, operations, owner: ownerText.optional(), durability: durability.optional() })
   .openapi('FillGap');
 export const filledSchema = z.object({ number, how: z.string() }).openapi('FilledGap');
 
