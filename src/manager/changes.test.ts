@@ -137,6 +137,17 @@ describe('A6: release', () => {
     expect(await delegated.release()).toEqual({ outcome: 'superseded' });
   });
 
+  test('S15: of many at once on a slow way, every answer is waited for from when its question left', async () => {
+    const site = await managerSite();
+    const names = Array.from({ length: 3_000 }, (_, i) => `many/${i}`);
+    const leases = await Promise.all(names.map((name) => site.leases.acquire(name, { ttl: 2_000 })));
+    site.store.order({ replyMs: 60, times: Infinity });
+    const releasing = watched(Promise.all(leases.map((lease) => lease.release())));
+    await site.pass(3_000);
+    expect(new Set(releasing.now().value?.map(({ outcome }) => outcome))).toEqual(new Set(['released']));
+    expect(await site.live()).toEqual([]);
+  });
+
   test('S9: of a lease lost by its deadline only: what is left of it in the store is ended', async () => {
     const { site, lease } = await holding({ renew: 'manual' });
     await site.pass(TTL - 1_000);

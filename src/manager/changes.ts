@@ -87,7 +87,7 @@ export class Changes {
       return this.#released(lease, answer.result, answer.now);
     } catch {
       const later = cleanups.end(request, lease.ttlMs, hold.terms.requestTimeoutMs);
-      const answer = await link.within(hold.terms.requestTimeoutMs, 'release', later).catch(() => undefined);
+      const answer = await link.sentWithin(hold.terms.requestTimeoutMs, 'release', request, later).catch(() => undefined);
       return answer ? this.#released(lease, answer, link.now()) : { outcome: 'unknown', record: toRecord(lease) };
     }
   }

@@ -76,13 +76,14 @@ export class StoreLink {
   withdraw(request: object): boolean {
     return this.#batching.withdraw(request);
   }
-  isUnsent(request: object): boolean {
-    return this.#batching.isUnsent(request);
+  /** When it left on its way: Infinity while it stands in the line. */
+  leftAt(request: object): number {
+    return this.#batching.leftAt(request);
   }
 
   /** Like `within`, but the time in the line does not count: one copy in the line is enough, and it will leave. */
   sentWithin<T>(ms: number, what: string, request: object, answer: Promise<T>): Promise<T> {
-    return answerWithin(this.#clock, ms, what, answer, () => this.isUnsent(request));
+    return answerWithin(this.#clock, ms, what, answer, () => this.leftAt(request));
   }
 
   /** The settings, read again first when a reply carried another version (O4). They are defaults: where they cannot be
@@ -141,18 +142,19 @@ export class StoreLink {
   }
 }
 
-/** The answer, or STORE_UNAVAILABLE after `ms`: what happened to the request is then unknown (S15). While it is `unsent` the
- *  time begins anew. */
+/** The answer, or STORE_UNAVAILABLE after `ms`: what happened to the request is then unknown (S15). The time counts from when it
+ *  left, where that can be told. */
 export function answerWithin<T>(
   clock: Clock,
   ms: number,
   what: string,
   answer: Promise<T>,
-  unsent?: () => boolean,
+  leftAt?: () => number,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const isOver = (): void => {
-      if (unsent?.()) timer = clock.after(ms, isOver, true);
+      const leftMs = leftAt ? leftAt() + ms - clock.monotonic() : 0;
+      if (leftMs > 0) timer = clock.after(Math.min(leftMs, ms), isOver, true);
       else reject(noAnswer(what, ms));
     };
     let timer = clock.after(ms, isOver, true);

@@ -43,7 +43,7 @@ export class WaitRoom {
       monotonic: () => clock.monotonic(),
       wall: () => clock.wall(),
       send: (request) => link.acquire(request),
-      isUnsent: (request) => link.isUnsent(request),
+      leftAt: (request) => link.leftAt(request),
       renamed: (waiter) => {
         this.#byTicket.delete(waiter.request.id);
         return this.#expectWakeUps(waiter, this.named(waiter.request));

@@ -27,8 +27,8 @@ export interface Room {
   monotonic(): number;
   wall(): number;
   send(request: AcquireRequest): Promise<Answered<AcquireResult>>;
-  /** Whether the question is still in the line. */
-  isUnsent(request: AcquireRequest): boolean;
+  /** When the question left; Infinity while it stands in the line. */
+  leftAt(request: AcquireRequest): number;
   /** Its request under a new id, born now. */
   renamed(waiter: Waiter): AcquireRequest;
   /** For how long the grant can still be trusted; one that came too late is none (S7). */
@@ -148,8 +148,9 @@ export class Waiter implements Dated {
     if (isOver) return this.stop(notInTime(this.request.parts, this.terms.waitMs, this.#refusal), 'timeout');
     if (now < this.#nextAt) return this.#schedule();
     if (this.#state === 'waiting') return this.ask();
-    if (!this.#room.isUnsent(this.request)) return this.#failed(undefined);
-    this.#nextAt = now + this.terms.requestTimeoutMs; // one copy in the line is enough, and it will leave
+    const silentAt = this.#room.leftAt(this.request) + this.terms.requestTimeoutMs;
+    if (now >= silentAt) return this.#failed(undefined);
+    this.#nextAt = Math.min(silentAt, now + this.terms.requestTimeoutMs); // one copy in the line is enough
     this.#schedule();
   }
 

@@ -5,7 +5,7 @@ import { LeaseError } from '../domain/errors.js';
 import type { CommitRequest, LeaseNumbers, ProgressRequest } from '../domain/sequence-requests.js';
 import type { LeaseManager } from '../manager/lease-manager.js';
 import { onAbort } from '../manager/on-abort.js';
-import { Lane, type Answered } from '../stores/batching.js';
+import { Lane, type Answered } from '../stores/lane.js';
 import type { CommitResult, LeaseNumbersResult, ProgressResult, SequenceStore } from '../stores/sequence-store.js';
 import type { Answers, Reply } from '../stores/store.js';
 

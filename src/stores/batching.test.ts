@@ -1,231 +1,152 @@
-// Batching: what rides together, what fails alone, and that nothing waits (S21).
+// Batching over a store that works on several calls at once: what leaves beside a call in flight, and what does not.
 import { expect, test } from 'vitest';
-import { LeaseError } from '../domain/errors.js';
+import { acquireRequest } from '../../test/support/domain-values.js';
+import { makeId } from '../domain/ids.js';
+import { normaliseParts, type PartInput } from '../domain/part.js';
 import type { AcquireRequest } from '../domain/requests.js';
-import type { EndRequest } from '../domain/requests.js';
 import { FakeClock } from '../testing/fake-clock.js';
-import { Lane } from './batching.js';
-import type { Answers, EndResult, Failed } from './store.js';
+import { Batching } from './batching.js';
+import { Lane } from './lane.js';
+import { MemoryStore } from './memory/memory-store.js';
+import type { Answers, EndResult } from './store.js';
 
-interface Sent {
-  readonly requests: readonly EndRequest[];
-  answer(results?: readonly (EndResult | Failed)[]): void;
-  fail(error: Error): void;
+interface Asked {
+  readonly id: string;
+  /** Undefined: it goes alone. */
+  readonly about: string | undefined;
 }
 
-/** A lane over a store that answers when it is told to. */
-function laneWithStore(clock?: FakeClock): { lane: Lane<EndRequest, EndResult>; sent: Sent[] } {
-  const sent: Sent[] = [];
-  const send = (requests: readonly EndRequest[]): Promise<Answers<EndResult>> =>
-    new Promise((resolve, reject) => {
-      const left = (): EndResult[] => requests.map(() => ({ outcome: 'left' }));
-      const answer = (results: readonly (EndResult | Failed)[] = left()): void =>
-        resolve({ now: 1, incarnation: 'one', settingsVersion: 1, results });
-      sent.push({ requests, answer, fail: reject });
+/** A lane with two calls at once, the ids of each call, and a way to answer one. */
+function laneOfTwo(clock?: FakeClock): {
+  ask: (...abouts: readonly (string | undefined)[]) => Promise<void>;
+  sent: string[][];
+  answer: (call: number) => Promise<void>;
+} {
+  const sent: string[][] = [];
+  const answers: (() => void)[] = [];
+  const send = (requests: readonly Asked[]): Promise<Answers<EndResult>> =>
+    new Promise((resolve) => {
+      sent.push(requests.map(({ id }) => id));
+      const results = requests.map((): EndResult => ({ outcome: 'left' }));
+      answers.push(() => resolve({ now: 1, incarnation: 'one', settingsVersion: 1, results }));
     });
-  return { lane: new Lane(send, clock), sent };
+  const lane = new Lane<Asked, EndResult>(send, clock, 'promises', { calls: 2, key: ({ about }) => about });
+  let count = 0;
+  const ask = async (...abouts: readonly (string | undefined)[]): Promise<void> => {
+    for (const about of abouts) {
+      count += 1;
+      lane.ask({ id: `${count}`, about }).catch(() => undefined);
+    }
+    await turn();
+  };
+  const answer = async (call: number): Promise<void> => {
+    answers[call]?.();
+    await turn();
+  };
+  return { ask, sent, answer };
 }
 
-const item = (id: string): EndRequest => ({ id, requestId: 'r', why: 'cancelled' });
 async function turn(): Promise<void> {
   await new Promise<void>((resolve) => {
     setImmediate(resolve);
   });
 }
+const names = (count: number, prefix = 'n'): string[] => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+const ids = (first: number, count: number): string[] => Array.from({ length: count }, (_, i) => `${first + i}`);
+const sizes = (sent: readonly (readonly string[])[]): number[] => sent.map(({ length }) => length);
 
-test('S21: an idle lane sends within the turn, and what is asked meanwhile rides in the next call', async () => {
-  const { lane, sent } = laneWithStore();
-  const first = lane.ask(item('a'));
-  await Promise.resolve();
-  expect(sent.map((call) => call.requests.length)).toEqual([1]);
-  const others = ['b', 'c', 'd'].map((id) => lane.ask(item(id)));
-  await turn();
-  expect(sent).toHaveLength(1);
-  sent[0]?.answer();
-  expect(await first).toMatchObject({ now: 1, result: { outcome: 'left' } });
-  expect(sent[1]?.requests.map((request) => request.id)).toEqual(['b', 'c', 'd']);
-  sent[1]?.answer();
-  await Promise.all(others);
+test('S21: a long line leaves in two halves, and no third call leaves beside them', async () => {
+  const { ask, sent, answer } = laneOfTwo();
+  await ask(...names(200));
+  expect(sizes(sent)).toEqual([100, 100]);
+  await ask(...names(70, 'more'));
+  expect(sizes(sent)).toEqual([100, 100]);
+  await answer(1);
+  expect(sizes(sent)).toEqual([100, 100, 70]);
+  expect(sent.flat()).toEqual(ids(1, 270));
 });
 
-test('S18, S21: a batch is bounded by items and by parts', async () => {
-  const { lane, sent } = laneWithStore();
-  const asked = Array.from({ length: 600 }, (_, i) => lane.ask(item(`i${i}`)));
-  for (let call = 0; call < 3; call += 1) {
-    await turn();
-    sent[call]?.answer();
-  }
-  await Promise.all(asked);
-  expect(sent.map((call) => call.requests.length)).toEqual([256, 256, 88]);
-
-  const sizes: number[] = [];
-  const parts = Array.from({ length: 64 }, (_, i) => ({ name: `n${i}`, scope: 'node', mode: 'exclusive' }) as const);
-  const wide = new Lane<Pick<AcquireRequest, 'id' | 'parts'>, EndResult>((requests) => {
-    sizes.push(requests.length);
-    const results = requests.map((): EndResult => ({ outcome: 'left' }));
-    return Promise.resolve({ now: 1, incarnation: 'one', settingsVersion: 1, results });
-  });
-  await Promise.all(Array.from({ length: 20 }, (_, i) => wide.ask({ id: `w${i}`, parts })));
-  expect(sizes).toEqual([16, 4]);
+test('S21: a few ride in the next call, as they do everywhere; many leave at once', async () => {
+  const { ask, sent, answer } = laneOfTwo();
+  await ask('first');
+  await ask(...names(63));
+  expect(sizes(sent)).toEqual([1]);
+  await ask('one more');
+  expect(sizes(sent)).toEqual([1, 64]);
+  await ask('late');
+  await answer(0);
+  expect(sizes(sent)).toEqual([1, 64]); // one call is in flight, and one request is not worth a second
+  await answer(1);
+  expect(sizes(sent)).toEqual([1, 64, 1]);
 });
 
-test('S21: a bad item fails alone; a call that fails fails its items and no others', async () => {
-  const { lane, sent } = laneWithStore();
-  const [good, bad] = [lane.ask(item('good')), lane.ask(item('bad'))];
-  const later = turn().then(() => lane.ask(item('later')));
-  await turn();
-  await turn();
-  const error = new LeaseError('INVALID_ARGUMENT', 'no');
-  sent[0]?.answer([{ outcome: 'left' }, { outcome: 'failed', error }]);
-  expect((await good).result.outcome).toBe('left');
-  await expect(bad).rejects.toBe(error);
-  await turn();
-  sent[1]?.fail(new LeaseError('STORE_UNAVAILABLE', 'gone'));
-  await expect(later).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
-  const after = lane.ask(item('after'));
-  await turn();
-  sent[2]?.answer();
-  expect((await after).result.outcome).toBe('left');
+test('Q1, S21: what names something under way stays in line, and nobody behind passes it', async () => {
+  const { ask, sent, answer } = laneOfTwo();
+  await ask('door');
+  await ask(...names(40), 'door', ...names(40, 'behind'));
+  expect(sent).toEqual([['1'], ids(2, 40)]);
+  await answer(1);
+  expect(sent).toHaveLength(2); // the door is still under way
+  await answer(0);
+  expect(sizes(sent)).toEqual([1, 40, 41]);
 });
 
-test('S21: cancelling one item leaves the others; before it was sent it never is', async () => {
-  const { lane, sent } = laneWithStore();
-  const abort = new AbortController();
-  const first = lane.ask(item('first'), abort.signal);
-  await turn();
-  const queued = lane.ask(item('queued'), abort.signal);
-  const neighbour = lane.ask(item('neighbour'));
-  abort.abort(new Error('enough'));
-  await expect(first).rejects.toThrow('enough');
-  await expect(queued).rejects.toThrow('enough');
-  await expect(lane.ask(item('late'), abort.signal)).rejects.toThrow('enough');
-  sent[0]?.answer();
-  await turn();
-  expect(sent[1]?.requests.map((request) => request.id)).toEqual(['neighbour']);
-  sent[1]?.answer();
-  expect((await neighbour).result.outcome).toBe('left');
+test('Q1, S21: nothing goes beside a request that overlaps more than its own name, nor it beside others', async () => {
+  const { ask, sent, answer } = laneOfTwo();
+  await ask('first');
+  await ask(undefined, ...names(80));
+  expect(sizes(sent)).toEqual([1]);
+  await answer(0);
+  await ask(...names(80, 'more'));
+  expect(sizes(sent)).toEqual([1, 81]);
+  await answer(1);
+  expect(sizes(sent)).toEqual([1, 81, 80]);
 });
 
-test('S21: without a clock a lane waits for an answer as long as it takes', async () => {
-  const { lane, sent } = laneWithStore();
-  const asked = [lane.ask(item('a'))];
-  await turn();
-  asked.push(lane.ask(item('b')));
-  await turn();
-  expect(sent).toHaveLength(1);
-  sent[0]?.answer();
-  await turn();
-  sent[1]?.answer();
-  expect(await Promise.all(asked)).toHaveLength(2);
+test('S21: a line for one name is not halved: its second half could not leave', async () => {
+  const { ask, sent } = laneOfTwo();
+  await ask(...names(200).map(() => 'door'));
+  expect(sizes(sent)).toEqual([200]);
 });
 
-test('S15, S21: a call that hangs does not take with it what was asked later', async () => {
+test('S15, S21: of two calls one that hangs is given up on alone', async () => {
   const clock = new FakeClock();
-  const { lane, sent } = laneWithStore(clock);
-  const [hung, later] = [lane.ask(item('hung')), turn().then(() => lane.ask(item('later')))];
-  await turn();
-  await turn();
-  await clock.advance(99);
-  expect(sent).toHaveLength(1);
-  await clock.advance(1);
-  expect(sent[1]?.requests.map(({ id }) => id)).toEqual(['later']);
-  sent[1]?.answer();
-  expect((await later).result.outcome).toBe('left');
-  sent[0]?.answer();
-  expect((await hung).result.outcome).toBe('left'); // late, and it still counts
+  const { ask, sent, answer } = laneOfTwo(clock);
+  await ask(...names(128));
+  await clock.advance(50);
+  await answer(1);
+  await ask('later');
+  await clock.advance(50);
+  expect(sizes(sent)).toEqual([64, 64, 1]);
+  await answer(2);
+  await answer(0);
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('S21: the late answer of a call that was given up on sends nothing early and mixes nothing up', async () => {
+test('S21: a store says how many calls it works on at once; sets and subtrees go alone', async () => {
   const clock = new FakeClock();
-  const { lane, sent } = laneWithStore(clock);
-  const first = lane.ask(item('first'));
-  await turn();
-  const second = lane.ask(item('second'));
-  await clock.advance(100);
-  const third = lane.ask(item('third'));
-  await turn();
-  expect(sent.map(({ requests }) => requests.map(({ id }) => id))).toEqual([['first'], ['second']]);
-  sent[0]?.fail(new LeaseError('STORE_UNAVAILABLE', 'the old one'));
-  await expect(first).rejects.toThrow('the old one');
-  await turn();
-  expect(sent).toHaveLength(2); // the third waits for the second, not for the first
-  sent[1]?.answer();
-  await turn();
-  expect(sent[2]?.requests.map(({ id }) => id)).toEqual(['third']);
-  sent[2]?.answer([{ outcome: 'released', again: false, blockedMs: 0 }]);
-  expect([(await second).result.outcome, (await third).result.outcome]).toEqual(['left', 'released']);
-});
-
-test('S21: an idle lane keeps no timer, and is idle again after a hang', async () => {
-  const clock = new FakeClock();
-  const { lane, sent } = laneWithStore(clock);
-  expect(clock.pendingTimers).toBe(0);
-  const hung = lane.ask(item('hung'));
-  await turn();
-  await clock.advance(1_000);
-  expect([sent.length, clock.pendingTimers]).toEqual([1, 0]);
-  const next = lane.ask(item('next'));
-  await turn();
-  sent[1]?.answer();
-  await next;
-  sent[0]?.answer();
-  await hung;
-});
-
-test('S9: what stands in the line can be taken back; what has left cannot', async () => {
-  const { lane, sent } = laneWithStore();
-  const [gone, waiting] = [item('gone'), item('waiting')];
-  const first = lane.ask(gone);
-  await turn();
-  const second = lane.ask(waiting);
-  expect([lane.isUnsent(gone), lane.isUnsent(waiting)]).toEqual([false, true]);
-  expect([lane.withdraw(gone), lane.withdraw(waiting), lane.withdraw(waiting)]).toEqual([false, true, false]);
-  await expect(second).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
-  sent[0]?.answer();
-  await first;
-  await turn();
-  expect(sent).toHaveLength(1);
-});
-
-test('S9: taken back after its signal is forgotten: the signal has nothing left to abort', async () => {
-  const { lane, sent } = laneWithStore();
-  const abort = new AbortController();
-  const first = lane.ask(item('first'));
-  await turn();
-  const request = item('waiting');
-  const waiting = lane.ask(request, abort.signal);
-  lane.withdraw(request);
-  await expect(waiting).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
-  abort.abort();
-  sent[0]?.answer();
-  expect((await first).result.outcome).toBe('left');
-});
-
-test('S12, S21: whoever listens hears of each item once, and what it throws reaches nobody', async () => {
-  const heard: [number, boolean][] = [];
-  const clock = new FakeClock({ monotonic: 5 });
-  const results: (EndResult | Failed)[] = [
-    { outcome: 'left' },
-    { outcome: 'failed', error: new LeaseError('INVALID_ARGUMENT', 'bad') },
-    { outcome: 'left' },
-  ];
-  const answer = { now: 1, incarnation: 'one', settingsVersion: 1, results };
-  const lane = new Lane<EndRequest, EndResult>(
-    () => Promise.resolve(answer),
-    clock,
-    'promises',
-    undefined,
-    (askedAt, reply) => {
-      heard.push([askedAt, reply !== undefined]);
-      throw new Error('of the listener');
+  const store = new MemoryStore({ clock });
+  const sent: number[] = [];
+  const counted = Object.assign(Object.create(store) as MemoryStore, {
+    callsAtOnce: 2,
+    acquire: (requests: readonly AcquireRequest[]) => {
+      sent.push(requests.length);
+      return store.acquire(requests);
     },
-  );
-  const asked = await Promise.allSettled(['a', 'b', 'c'].map((id) => lane.ask(item(id))));
-  expect(asked.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  expect(heard).toEqual([
-    [5, true],
-    [5, false],
-    [5, true],
-  ]);
+  });
+  const batching = new Batching(counted, clock);
+  const ask = (parts: readonly PartInput[]): Promise<unknown> =>
+    batching.acquire(
+      acquireRequest({
+        id: makeId(clock.wall(), clock.randomText()),
+        bornAt: clock.wall(),
+        parts: normaliseParts(parts),
+      }),
+    );
+  await Promise.all(names(160).map((name) => ask([{ name }])));
+  expect(sent).toEqual([80, 80]);
+  await Promise.all(names(160, 'tree').map((name) => ask([{ name, scope: 'subtree' }])));
+  expect(sent).toEqual([80, 80, 160]);
+  await Promise.all(names(20, 'set').map((name) => ask([{ name }, { name: `${name}-too` }])));
+  expect(sent).toEqual([80, 80, 160, 20]);
 });

@@ -30,7 +30,8 @@ const importRules: readonly ImportRule[] = [
   },
   { where: 'stores/store-health.ts', mayImport: [], builtins: false },
   { where: 'stores/sequence-store.ts', mayImport: ['domain', 'stores/store.ts'], builtins: false },
-  { where: 'stores/batching.ts', mayImport: core },
+  { where: 'stores/lane.ts', mayImport: core },
+  { where: 'stores/batching.ts', mayImport: [...core, 'stores/lane.ts'] },
   { where: 'stores/open-store.ts', mayImport: [...core, 'stores/batching.ts', 'stores/*'] },
   { where: 'stores/scratch-store.ts', mayImport: [...core, 'stores/*', 'stores/open-store.ts'] },
   { where: 'stores/*', mayImport: [...core, 'stores/batching.ts'] },
@@ -49,7 +50,7 @@ const importRules: readonly ImportRule[] = [
   },
 
   { where: 'manager', mayImport: [...core, 'stores/batching.ts'] },
-  { where: 'sequence', mayImport: [...core, 'stores/batching.ts', 'manager'] },
+  { where: 'sequence', mayImport: [...core, 'stores/lane.ts', 'manager'] },
   { where: 'files', mayImport: [...core, 'manager'] },
   { where: 'guards', mayImport: [...core, 'manager', 'system-clock.ts'], packages: ['better-sqlite3'] },
   { where: 'observe', mayImport: ['domain'], packages: ['pino', 'prom-client', '@opentelemetry/api'] },
