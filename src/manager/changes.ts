@@ -87,7 +87,9 @@ export class Changes {
       return this.#released(lease, answer.result, answer.now);
     } catch {
       const later = cleanups.end(request, lease.ttlMs, hold.terms.requestTimeoutMs);
-      const answer = await link.sentWithin(hold.terms.requestTimeoutMs, 'release', request, later).catch(() => undefined);
+      const answer = await link
+        .sentWithin(hold.terms.requestTimeoutMs, 'release', request, later)
+        .catch(() => undefined);
       return answer ? this.#released(lease, answer, link.now()) : { outcome: 'unknown', record: toRecord(lease) };
     }
   }
@@ -131,7 +133,10 @@ export class Changes {
     hold.throwIfLost();
     hold.isDelegated = true;
     await this.#leave(hold);
-    const lease = await this.#change(hold, { kind: 'delegate', toOwner });
+    const lease = await this.#change(hold, { kind: 'delegate', toOwner }).catch((error: unknown) => {
+      hold.isDelegated = false; // by all that is known: release() asks, and a lease that did move on says `stale`
+      throw error;
+    });
     const fromOwner = hold.owner;
     this.#manager.announcer.changed('lease.delegated', lease, { fromOwner, fromEpoch: hold.epoch, resumed: false });
     return writeDocument(this.#manager.link.store, lease, hold.terms);

@@ -2,6 +2,7 @@
 // foreign or used is taken for one.
 import { describe, expect, test } from 'vitest';
 import { managerSite, watched, type ManagerSite, type Member } from '../../test/support/manager-site.js';
+import { LeaseError } from '../domain/errors.js';
 import type { HeldLease } from './face.js';
 
 const TTL = 10_000;
@@ -51,6 +52,22 @@ describe('A6: delegate', () => {
     await site.pass(TTL);
     expect(document.now().error).toMatchObject({ code: 'STORE_UNAVAILABLE' });
     expect(site.store.count('renew')).toBe(0);
+  });
+
+  test('S9: refused, or unknown to the end: release() asks, and nobody is kept out for the rest of the ttl', async () => {
+    const site = await managerSite();
+    const lease = await site.leases.acquire('x', { renew: 'manual', ttl: '1h' });
+    site.store.order({ fault: 'failAfter', calls: 'change', times: Infinity });
+    const unknown = watched(lease.delegate('bob'));
+    await site.pass(3_600_000);
+    expect(unknown.now().error).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    site.store.heal();
+    expect(await lease.release()).toMatchObject({ outcome: 'superseded' });
+    const other = await site.leases.acquire('y', { renew: 'manual', ttl: '1h' });
+    site.store.order({ fault: 'fail', calls: 'change', error: new LeaseError('UNAUTHORIZED', 'no') });
+    await expect(other.delegate('bob')).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    expect(await other.release()).toMatchObject({ outcome: 'released' });
+    expect((await site.live()).filter(({ parts }) => parts[0]?.name === 'y')).toEqual([]);
   });
 
   test('S15: repeated under one request id: one delegation, one epoch', async () => {

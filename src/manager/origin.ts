@@ -25,9 +25,11 @@ export function originOf(lease: HeldLease): Origin {
   throw invalid(`this guard takes the lease that acquire() answered, got ${shown(lease)}`);
 }
 
-/** Answers the error, so that it can be thrown where it was met. */
+/** Answers the error, so that it can be thrown where it was met; it says whose lease it is about. */
 export function tellRejected(lease: HeldLease, guard: string, error: unknown): unknown {
   const isRejection = error instanceof LeaseError && (error.code === 'STALE_EPOCH' || error.code === 'LEASE_LOST');
-  if (isRejection && lease instanceof Hold) lease.origin?.rejected(lease.lease, guard, error);
+  if (!isRejection || !(lease instanceof Hold)) return error;
+  error.details['leaseId'] = lease.id;
+  lease.origin?.rejected(lease.lease, guard, error);
   return error;
 }

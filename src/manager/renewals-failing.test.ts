@@ -1,7 +1,7 @@
 // Renewal when the store errs, is silent, or says no (S7, S15): the deadline stays where it was, the signal aborts by a
 // local timer, and nothing is asked past it.
 import { describe, expect, test } from 'vitest';
-import { managerSite, type ManagerSite } from '../../test/support/manager-site.js';
+import { managerSite, watched, type ManagerSite } from '../../test/support/manager-site.js';
 import { settled } from '../../test/support/service-site.js';
 import { LeaseError } from '../domain/errors.js';
 import type { RenewRequest } from '../domain/requests.js';
@@ -171,6 +171,20 @@ describe('S15: a definite no ends the hold at once', () => {
     expect(site.types()).toEqual(['lease.acquired', 'lease.renewal_failed', 'lease.lost']);
     expect(await lease.release()).toMatchObject({ outcome: 'already_ended' });
     expect(site.store.count('end')).toBe(0);
+  });
+
+  test('S15: the late error of one copy says nothing about the next, which a release waits for', async () => {
+    const site = await managerSite();
+    const lease = await site.leases.acquire('x', { ttl: 10_000 });
+    site.store.order({ calls: 'renew', fault: 'fail', requestMs: 1_300 }).order({ calls: 'renew', replyMs: 900 });
+    while (site.store.count('renew') < 2) await site.pass(10);
+    await site.pass(200); // by now the first has failed
+    const released = watched(lease.release());
+    await site.pass(10);
+    expect(site.store.count('end')).toBe(0);
+    await site.pass(900);
+    expect([site.store.count('end'), released.now().value?.outcome]).toEqual([1, 'released']);
+    expect(site.types().filter((type) => type === 'lease.renewal_failed')).toHaveLength(1);
   });
 
   test('superseded: somebody else has the id with a newer epoch', async () => {

@@ -100,13 +100,18 @@ export class Renewals {
       ({ results, now }) => {
         for (const [i, hold] of holds.entries()) {
           const [request, result] = [requests[i] as RenewRequest, results[i] as RenewResult | Failed];
-          this.answered(hold, request, { sentAt, sentWall }, now, result);
+          if (result.outcome === 'failed') thisFailed(hold, result.error);
+          else this.answered(hold, request, { sentAt, sentWall }, now, result);
         }
       },
       (error: unknown) => {
-        for (const hold of holds) this.failed(hold, error as LeaseError);
+        for (const hold of holds) thisFailed(hold, error as LeaseError);
       },
     );
+    // A copy that was given up on says nothing about the one that is on its way now.
+    const thisFailed = (hold: Hold, error: LeaseError): void => {
+      if (hold.attempt?.isInFlight && hold.attempt.answer === answer) this.failed(hold, error);
+    };
     for (const hold of holds) {
       if (!hold.attempt) continue;
       hold.attempt.until = sentAt + hold.terms.requestTimeoutMs;

@@ -137,9 +137,11 @@ describe('A9: shutdown', () => {
   test('an abandoned lease is left to lapse, as its holder wished', async () => {
     const site = await managerSite();
     const lease = await site.leases.acquire('x');
+    const { signal } = lease;
     lease.abandon();
     await site.leases.shutdown();
     expect(await site.live()).toHaveLength(1);
+    expect([lease.isHeld, signal.reason]).toEqual([false, expect.objectContaining({ code: 'SHUTTING_DOWN' })]);
   });
 });
 

@@ -31,9 +31,11 @@ export async function letEverythingGo(manager: LeaseManager, drainMs: number, lo
 }
 
 async function letGo(hold: Hold, pinnedUntil: number, log: ShutdownLog, errors: LeaseError[]): Promise<void> {
-  if (hold.stopCause === 'abandoned') return;
   const facts = { leaseId: hold.id, resource: nameOf(hold.parts), epoch: hold.epoch };
-  hold.dismiss(new LeaseError('SHUTTING_DOWN', `${facts.resource} is given back: shutdown() was called`));
+  const isAbandoned = hold.stopCause === 'abandoned'; // left to lapse, but nobody will look at its deadline any more
+  const fate = isAbandoned ? 'left to lapse' : 'given back';
+  hold.dismiss(new LeaseError('SHUTTING_DOWN', `${facts.resource} is ${fate}: shutdown() was called`));
+  if (isAbandoned) return;
   hold.pinnedUntil = pinnedUntil; // a guarded transaction may stay open for as long as it likes
   const { outcome } = await hold.release();
   if (outcome !== 'unknown') {

@@ -60,13 +60,14 @@ export async function keep(
     const lease = await acquireOrWait(manager, resources, options);
     if (lease) {
       const began = clock.monotonic();
+      let failure: { readonly error: unknown; readonly isLost: boolean } | undefined;
       try {
         await fn(lease);
       } catch (error) {
-        if (!isItsLoss(error, lease)) throw error;
-      } finally {
-        await letGo(lease);
+        failure = { error, isLost: lease.standing() === 'lost' };
       }
+      const isGone = await letGo(lease);
+      if (failure && !isItsLoss(failure.error, lease, failure.isLost || isGone)) throw failure.error;
       if (clock.monotonic() - began > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
     }
     if (signal?.aborted) return;
@@ -90,10 +91,9 @@ async function acquireOrWait(
   }
 }
 
-/** Work that ends because its lease is lost says so by its signal's reason, by `throwIfLost()`, or wrapped by others. One
- *  that stopped in doubt stopped for that reason too, even if the store has said yes since. */
-function isItsLoss(error: unknown, lease: Hold): boolean {
-  const isLost = lease.standing() === 'lost';
+/** Work that ends because its lease is lost says so by its signal's reason, by `throwIfLost()`, by a guard, which may have known
+ *  first, or wrapped by others. One that stopped in doubt stopped for that reason too, even if the store has said yes since. */
+function isItsLoss(error: unknown, lease: Hold, isLost: boolean): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return [error, cause].some((one) => {
     if (!(one instanceof LeaseError) || one.details['leaseId'] !== lease.id) return false;
@@ -101,9 +101,10 @@ function isItsLoss(error: unknown, lease: Hold): boolean {
   });
 }
 
-/** Its outcome is known to the handle; what the work said comes first. */
-async function letGo(lease: HeldLease): Promise<void> {
-  await lease.release().catch(() => undefined);
+/** Whether it was gone already; what the work said comes first. */
+async function letGo(lease: HeldLease): Promise<boolean> {
+  const released = await lease.release().catch(() => undefined);
+  return released?.outcome === 'already_ended' || released?.outcome === 'superseded';
 }
 
 function pauseUnless(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
