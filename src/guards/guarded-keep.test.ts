@@ -25,7 +25,10 @@ describe('A2, G4: keep, whose guard is the first to know', () => {
     const controller = new AbortController();
     const work = async (lease: HeldLease): Promise<void> => {
       epochs.push(lease.epoch);
-      for (; !controller.signal.aborted; await pause(site.clock, 50)) await gate.claim(lease);
+      while (!controller.signal.aborted) {
+        await gate.claim(lease);
+        await pause(site.clock, 50);
+      }
     };
     const kept = watched(site.leases.keep('lead', { ttl: TTL, signal: controller.signal }, work));
     await site.pass(200);
