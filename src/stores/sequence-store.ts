@@ -54,6 +54,8 @@ export type LeaseNumbersResult =
       readonly remainingMs: number;
       /** This operation had the number already. */
       readonly again: boolean;
+      /** Who leased it: whoever asks for what is live already is told, and is not made its holder. */
+      readonly owner: string;
     }
   | { readonly outcome: 'settled'; readonly items: readonly SettledNumber[] }
   /** A recoverer works on it. */
@@ -62,7 +64,8 @@ export type LeaseNumbersResult =
   | { readonly outcome: 'mismatch' };
 
 export type ProgressResult =
-  { readonly outcome: 'kept'; readonly remainingMs: number; readonly expiresAt: number } | NotHeldNumber;
+  | { readonly outcome: 'kept'; readonly remainingMs: number; readonly expiresAt: number; readonly owner: string }
+  | NotHeldNumber;
 
 export type CommitResult =
   /** Where the operation is stored now: its own number, or the one it was moved to. */

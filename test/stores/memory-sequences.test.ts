@@ -106,7 +106,7 @@ const faults: Record<string, Wrong> = {
   'a renewal revives': (right) => ({
     progress: async (requests) => {
       const answers = await right.progress(requests);
-      const kept = { outcome: 'kept', remainingMs: 1, expiresAt: answers.now + 1 } as const;
+      const kept = { outcome: 'kept', remainingMs: 1, expiresAt: answers.now + 1, owner: 'x' } as const;
       return { ...answers, results: answers.results.map((one) => (one.outcome === 'notHeld' ? kept : one)) };
     },
   }),

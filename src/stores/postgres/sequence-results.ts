@@ -7,20 +7,31 @@ import type * as port from '../sequence-store.js';
 import type { Failed, Reply } from '../store.js';
 import { decodeFailed, decodeNotHeld, decodeShown, type Answer, type ShownColumns } from './sequence-codec.js';
 
+type LeasedColumns = [
+  outcome: string,
+  first: number,
+  epoch: number,
+  leasedAt: number,
+  expiresAt: number,
+  again: boolean,
+  owner: string,
+];
+
 /** `first epoch`, of a list in which every operation was new. */
 export function newLease(request: LeaseNumbers, pair: string, now: number): port.LeaseNumbersResult {
   const [first, epoch] = pair.split(' ').map(Number) as [number, number];
-  const { count, ttlMs } = request;
+  const { count, ttlMs, owner } = request;
   const times = { leasedAt: now, expiresAt: now + ttlMs, remainingMs: ttlMs };
-  return { outcome: 'leased', first, count, epoch, ...times, again: false };
+  return { outcome: 'leased', first, count, epoch, ...times, again: false, owner };
 }
 
 export function leaseResult(request: LeaseNumbers, answer: Answer, now: number): port.LeaseNumbersResult | Failed {
   switch (answer[0]) {
     case 'leased': {
-      const [, first, epoch, leasedAt, expiresAt, again] = answer as [string, number, number, number, number, boolean];
+      const [, first, epoch, leasedAt, expiresAt, again, owner] = answer as LeasedColumns;
       const { count } = request;
-      return { outcome: 'leased', first, count, epoch, leasedAt, expiresAt, remainingMs: expiresAt - now, again };
+      const remainingMs = expiresAt - now;
+      return { outcome: 'leased', first, count, epoch, leasedAt, expiresAt, remainingMs, again, owner };
     }
     case 'settled':
       return { outcome: 'settled', items: decodeShown(answer[1] as ShownColumns) };
@@ -44,7 +55,7 @@ export function commitResult(request: CommitRequest, answer: Answer): port.Commi
 export function progressResult(answer: Answer, now: number): port.ProgressResult {
   if (answer[0] === 'notHeld') return decodeNotHeld(answer);
   const expiresAt = answer[1] as number;
-  return { outcome: 'kept', remainingMs: expiresAt - now, expiresAt };
+  return { outcome: 'kept', remainingMs: expiresAt - now, expiresAt, owner: answer[2] as string };
 }
 
 export function releaseResult(answer: Answer): port.ReleaseResult {

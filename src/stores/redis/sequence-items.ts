@@ -86,7 +86,7 @@ export function leaseNumbersItem(request: LeaseNumbers): Item<port.LeaseNumbersR
     if (outcome !== 'leased') return { outcome: 'mismatch' };
     const [first, numbers, epoch, leasedAt, expiresAt, again] = rest.map(Number) as Six;
     const times = { leasedAt, expiresAt, remainingMs: expiresAt - now };
-    return { outcome, first, count: numbers, epoch, ...times, again: again === 1 };
+    return { outcome, first, count: numbers, epoch, ...times, again: again === 1, owner: String(rest[6]) };
   });
 }
 type Six = [number, number, number, number, number, number];
@@ -100,7 +100,7 @@ export function progressItem(request: ProgressRequest): Item<port.ProgressResult
   return item(stream, fields, operations, (words, now) => {
     if (words[0] !== 'kept') return notHeld(words);
     const expiresAt = Number(words[1]);
-    return { outcome: 'kept', remainingMs: expiresAt - now, expiresAt };
+    return { outcome: 'kept', remainingMs: expiresAt - now, expiresAt, owner: String(words[2]) };
   });
 }
 

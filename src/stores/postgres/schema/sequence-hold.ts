@@ -34,7 +34,7 @@ BEGIN
         UPDATE {s}.span y SET finished = v_item.text, finished_content = v_item.content
           WHERE y.stream = x.stream AND y.first = x.first;
       END IF;
-      v_results := v_results || json_build_array('kept', x.expires_at)::text;
+      v_results := v_results || json_build_array('kept', x.expires_at, x.owner)::text;
     END IF;
   END LOOP;
   RETURN {s}.seq_reply_v1(sp, v_now, '[' || array_to_string(v_results, ',') || ']');

@@ -106,7 +106,7 @@ BEGIN
         WHERE y.stream = x.stream AND y.first = x.first;
       PERFORM {s}.seq_log_v1(sp, p_now, p_name, x, 11, ',"expiresAt":' || x.expires_at || ',"again":true');
     END IF;
-    RETURN json_build_array('leased', x.first, x.epoch, x.leased_at, x.expires_at, true)::text;
+    RETURN json_build_array('leased', x.first, x.epoch, x.leased_at, x.expires_at, true, x.owner)::text;
   END IF;
   -- S18: somebody leases and never commits. What is open is what every look at the watermark pays for.
   SELECT coalesce((SELECT y.first FROM {s}.span y WHERE y.stream + 0 = v_next.stream AND y.state < 2 AND y.first > v_next.bottom
@@ -117,7 +117,7 @@ BEGIN
   END IF;
   IF pg_sequence_last_value(sp.epochs) >= 9007199254740991 THEN RETURN '["failed","epochs"]'; END IF;
   x := {s}.seq_add_v1(sp, p_now, v_next.stream, p_name, p_operation, p_kind, p_ttl, p_count, p_owner);
-  RETURN json_build_array('leased', x.first, x.epoch, x.leased_at, x.expires_at, false)::text;
+  RETURN json_build_array('leased', x.first, x.epoch, x.leased_at, x.expires_at, false, x.owner)::text;
 END $$;
 
 -- A new lease of numbers. The caller has the row of stream_next, and there is an epoch left.

@@ -113,8 +113,9 @@ function takeUpAgain(step: SequenceStep, request: LeaseNumbers, row: SpanRow): L
 }
 
 function leased(step: SequenceStep, row: SpanRow, again: boolean): LeaseNumbersResult {
-  const { first, count, epoch, leasedAt, expiresAt } = row;
-  return { outcome: 'leased', first, count, epoch, leasedAt, expiresAt, remainingMs: expiresAt - step.now, again };
+  const { first, count, epoch, leasedAt, expiresAt, owner } = row;
+  const remainingMs = expiresAt - step.now;
+  return { outcome: 'leased', first, count, epoch, leasedAt, expiresAt, remainingMs, again, owner };
 }
 
 export function progress(step: SequenceStep, request: ProgressRequest): ProgressResult {
@@ -130,7 +131,7 @@ export function progress(step: SequenceStep, request: ProgressRequest): Progress
   if (made.what === 'partial') row.partial = text;
   if (made.what === 'finished') row.finished = text;
   if (made.what !== 'look') step.rows.saveSpan(row);
-  return { outcome: 'kept', remainingMs: row.expiresAt - step.now, expiresAt: row.expiresAt };
+  return { outcome: 'kept', remainingMs: row.expiresAt - step.now, expiresAt: row.expiresAt, owner: row.owner };
 }
 
 export function commit(step: SequenceStep, request: CommitRequest): CommitResult {

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../domain/limits.js';
 
 export const LEASE_NUMBERS = String.raw`
 local function leased(row, again)
-  return {'leased', exact(row.first), row.count, exact(row.epoch), row.leasedAt, row.expiresAt, again}
+  return {'leased', exact(row.first), row.count, exact(row.epoch), row.leasedAt, row.expiresAt, again, row.owner}
 end
 local function answerKnown(row, kind, count, ttlMs, owner)
   if row.kind ~= kind or row.count ~= count then return {'mismatch'} end
@@ -49,7 +49,7 @@ local function act(item)
   if what == 'partial' then row.partialBytes, row.kept.p = #text, text end
   if what == 'finished' then row.finishedBytes, row.finishedContent, row.kept.f = #text, tonumber(content), text end
   if what ~= 'look' then touch(row) end
-  return {'kept', row.expiresAt}
+  return {'kept', row.expiresAt, row.owner}
 end
 `;
 

@@ -31,9 +31,11 @@ export const numbers: readonly ConformanceCase[] = [
     run: async (context) => {
       const { leased } = sequencesOf(context);
       const other = sequencesOf(await context.anotherClient());
-      const first = await leased({ operationId: 'a' });
-      const again = await other.leased({ operationId: 'a' });
+      const first = await leased({ operationId: 'a', owner: 'alice' });
+      const again = await other.leased({ operationId: 'a', owner: 'bob' });
       assert.deepEqual([again.first, again.epoch, again.again], [first.first, first.epoch, true]);
+      assert.deepEqual([first.owner, again.owner], ['alice', 'alice']);
+      assert.equal(expectOutcome(await other.progress(again, { what: 'look' }), 'kept').owner, 'alice');
       assert.equal(first.again, false);
       assert.equal((await leased()).first, 2);
     },
@@ -44,10 +46,10 @@ export const numbers: readonly ConformanceCase[] = [
     needs,
     run: async (context) => {
       const { leased, commit, read } = sequencesOf(context);
-      const first = await leased({ operationId: 'a', ttlMs: context.shortTtlMs });
+      const first = await leased({ operationId: 'a', ttlMs: context.shortTtlMs, owner: 'alice' });
       await context.passTime(context.shortTtlMs);
-      const again = await leased({ operationId: 'a' });
-      assert.deepEqual([again.first, again.again], [first.first, true]);
+      const again = await leased({ operationId: 'a', owner: 'bob' });
+      assert.deepEqual([again.first, again.again, again.owner], [first.first, true, 'bob']);
       assert.ok(again.epoch > first.epoch);
       const late = expectOutcome(await commit(first, 'late'), 'notHeld');
       assert.deepEqual([late.state, late.epoch], ['leased', again.epoch]);
