@@ -22,8 +22,9 @@ import { textOf, type EventView } from './event-view.js';
 const FLUSH_MS = 50;
 const FLUSH_BYTES = 256 * 1_024;
 const PACE_MS = 50;
-const KEPT_EVENTS = 10_000;
-const KEPT_BYTES = 8 * 1_024 * 1_024;
+/** Whoever joins is sent all of it in one turn, before its socket takes a byte: well below what a client may leave unread, or
+ *  one that missed more would be cut each time it comes back. Whoever missed more is read to from the log. */
+const KEPT_BYTES = 256 * 1_024;
 const BEAT_MS = 15_000;
 const CALL_MS = 10_000;
 
@@ -232,8 +233,7 @@ export class EventHub {
       }
       this.#last = entry.event.id;
     }
-    let gone = Math.max(0, this.#kept.length - KEPT_EVENTS);
-    for (let at = 0; at < gone; at += 1) this.#keptBytes -= this.#kept[at]?.text.length ?? 0;
+    let gone = 0;
     for (; this.#keptBytes > KEPT_BYTES && gone < this.#kept.length; gone += 1) {
       this.#keptBytes -= this.#kept[gone]?.text.length ?? 0;
     }

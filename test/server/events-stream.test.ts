@@ -75,6 +75,22 @@ describe('W1: events', () => {
     });
   });
 
+  test('W1, H1: a client far behind resumes over one connection while another keeps up', async () => {
+    const server = await site.serve();
+    const stays = await site.events(server);
+    const behind = stays.lastId;
+    // More than a client may leave unread: handed over in one go it would be cut before it has read a byte, each time anew.
+    await withLeases((leases) => change(leases, 2_000));
+    await stays.until(({ seen }) => seen.length >= 4_000);
+    expect(JSON.stringify(stays.seen.map(({ data }) => data)).length).toBeGreaterThan(1_024 * 1_024);
+    const resumed = await site.events(server, '/v1/events', { 'last-event-id': behind });
+    await resumed.until(({ seen }) => seen.length >= 4_000);
+    expect(ids(resumed)).toEqual(ids(stays));
+    await withLeases((leases) => change(leases, 1, 'after'));
+    await resumed.until(({ seen }) => seen.length >= 4_002);
+    expect(ids(resumed)).toEqual(await wholeLog());
+  });
+
   test('W1: nothing is missing and nothing twice for clients that come back again and again under load', async () => {
     const server = await site.serve();
     const seen: string[][] = [[], [], [], []];
