@@ -9,6 +9,9 @@ import { SECURITY_HEADERS } from './security-headers.js';
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 20_000;
 const KEEP_ALIVE_MS = 65_000;
+/** A client whose machine or network died says no goodbye: after so much silence the kernel asks whether it is there, and ends
+ *  the connection, with all that waits on it, some ten seconds later. */
+const LOOK_FOR_CLIENT_MS = 10_000;
 const CHECK_EVERY_MS = 1_000;
 const MOST_HEADERS = 100;
 /** Requests of one connection that are under way at once: pipelined ones wait for their turn to be answered. */
@@ -28,6 +31,8 @@ export function serverOptions({ headerBytes }: NodeLimits): ServerOptions {
     headersTimeout: HEADERS_MS,
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAlive: true,
+    keepAliveInitialDelay: LOOK_FOR_CLIENT_MS,
     connectionsCheckingInterval: CHECK_EVERY_MS,
     insecureHTTPParser: false,
     requireHostHeader: true,
