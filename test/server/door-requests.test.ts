@@ -131,6 +131,25 @@ describe('W4: foreign requests', () => {
     expect((await answerTo(post(body, 'Origin: http://localhost\r\n'))).status).toBe(201);
   });
 
+  test('W4, N4: a page of another origin cannot seal a stream by reading it', async () => {
+    await served();
+    const stream = '/v1/streams/orders';
+    const order = { operationId: 'op-1', kind: 'order' };
+    const { body: leased } = await site.ask(server!, `POST ${stream}/lease`, { body: order });
+    await site.ask(server!, `POST ${stream}/release`, { body: { operationId: 'op-1', epoch: leased['epoch'] } });
+    const read = async (headers: Record<string, string>, path = `${stream}/numbers`): Promise<number> =>
+      (await site.ask(server!, `GET ${path}`, { headers })).status;
+    const gaps = async (): Promise<unknown> => (await site.ask(server!, `GET ${stream}/gaps`)).body['items'];
+    // An image on a page sends no Origin. Another port is another origin, of the same site.
+    for (const from of ['cross-site', 'same-site']) expect(await read({ 'sec-fetch-site': from })).toBe(403);
+    expect(await read({ origin: 'http://evil.example' })).toBe(403);
+    expect(await gaps()).toMatchObject([{ fillable: true, sealed: false }]);
+    expect(await read({ 'sec-fetch-site': 'cross-site' }, '/healthz')).toBe(200);
+    // The server's own page, and an address that was typed.
+    for (const from of ['same-origin', 'none']) expect(await read({ 'sec-fetch-site': from })).toBe(200);
+    expect(await gaps()).toMatchObject([{ fillable: false, sealed: true }]);
+  });
+
   test('W4, W3: with tokens any Host is answered, and a foreign Origin still changes nothing', async () => {
     await served();
     const admin = await site.token(server!, { name: 'ops', role: 'admin' });

@@ -7,7 +7,7 @@ import { LeaseError } from '../../domain/errors.js';
 import type { Access, Caller, ServerEnv, ServerLimits, ServerRequest } from '../context.js';
 import { isPagePath } from '../page.js';
 import { readBody } from './body.js';
-import { refuseForeign } from './foreign-requests.js';
+import { refuseForeign, type Approach } from './foreign-requests.js';
 import { RateLimit } from './rate-limit.js';
 import { refuseTokenInUrl } from './token-in-url.js';
 
@@ -54,7 +54,7 @@ export function door({ access, clock, limits }: DoorParts): MiddlewareHandler<Se
     if (!isPublic && !access.isFresh) await access.refresh();
     const address = addressOf(c);
     // Before the first look at the store only what is public gets here: whether the server lives is told anybody.
-    refuse(refuseForeign({ ...approachOf(c), address }, access.hasTokens || !access.isKnown));
+    refuse(refuseForeign({ ...approachOf(c), isPublic, address }, access.hasTokens || !access.isKnown));
     if (!isPublic) {
       const caller = known(c, address);
       refuse(rate.take(caller.tokenId ?? ''));
@@ -69,7 +69,7 @@ function refuse(refusal: LeaseError | undefined): void {
   if (refusal) throw refusal;
 }
 
-function approachOf({ req }: ServerRequest): Omit<Parameters<typeof refuseForeign>[0], 'address'> {
+function approachOf({ req }: ServerRequest): Omit<Approach, 'address' | 'isPublic'> {
   return {
     method: req.method,
     host: req.header('host'),

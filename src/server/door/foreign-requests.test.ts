@@ -4,6 +4,7 @@ import { isLoopbackHost, refuseForeign, type Approach } from './foreign-requests
 
 const fine: Approach = {
   method: 'POST',
+  isPublic: false,
   host: 'localhost:7420',
   origin: undefined,
   fetchSite: undefined,
@@ -52,14 +53,20 @@ describe('W4: foreign requests', () => {
     expect(status({ host: 'leases.example', address: '192.0.2.7' }, true)).toBeUndefined();
   });
 
-  test('W4: nothing is changed for a foreign origin, with tokens or without', () => {
+  test('W4: nothing is changed or told for a foreign origin, with tokens or without', () => {
     for (const hasTokens of [true, false]) {
       expect(status({ origin: 'http://localhost:7420' }, hasTokens)).toBeUndefined();
       for (const origin of ['http://evil.example', 'null', 'http://localhost:9999', 'file://', ''])
         expect(status({ origin }, hasTokens)).toBe(403);
-      expect(status({ fetchSite: 'cross-site' }, hasTokens)).toBe(403);
+      for (const fetchSite of ['cross-site', 'same-site']) expect(status({ fetchSite }, hasTokens)).toBe(403);
       expect(status({ fetchSite: 'same-origin', origin: 'http://localhost:7420' }, hasTokens)).toBeUndefined();
-      expect(status({ method: 'GET', origin: 'http://evil.example' }, hasTokens)).toBeUndefined();
+      for (const given of [{ origin: 'http://evil.example' }, { fetchSite: 'cross-site' }])
+        for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+          expect(status({ ...given, method }, hasTokens)).toBe(403);
+          expect(status({ ...given, method, isPublic: true }, hasTokens)).toBeUndefined();
+        }
+      for (const fetchSite of ['same-origin', 'none', undefined])
+        expect(status({ method: 'GET', fetchSite }, hasTokens)).toBeUndefined();
     }
   });
 

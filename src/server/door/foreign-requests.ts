@@ -1,12 +1,15 @@
 // What a browser on somebody else's page could be made to send (W4), refused before anything is looked at. While no token was
 // ever made everybody is admin, so the door is open to this machine alone: by its address, and by a `Host` that means it (a
-// name that was made to point here, "DNS rebinding", does not). In any case nothing is changed for a foreign `Origin`, nor
-// by a request that says no `application/json`, which no page can send elsewhere without being asked first.
+// name that was made to point here, "DNS rebinding", does not). In any case a page of another origin gets nothing but what is
+// public, by whichever method: reading a stream seals it (N4). Nor is anything changed by a request that says no
+// `application/json`, which no page can send elsewhere without being asked first.
 import type { LeaseError } from '../../domain/errors.js';
 import { withStatus } from '../problem.js';
 
 export interface Approach {
   readonly method: string;
+  /** Whoever reads this may know it, and it changes nothing. */
+  readonly isPublic: boolean;
   readonly host: string | undefined;
   readonly origin: string | undefined;
   /** `Sec-Fetch-Site`: browsers say so themselves. */
@@ -17,12 +20,14 @@ export interface Approach {
 }
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** What browsers say of a page's own requests, and of an address that was typed. Another port is another origin. */
+const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i;
 const LOOPBACK_V4 = /^127(?:\.\d{1,3}){3}$/;
 
 /** The first thing that is wrong with a request's way here, if anything is. */
 export function refuseForeign(approach: Approach, hasTokens: boolean): LeaseError | undefined {
-  const { method, host, origin, fetchSite, contentType, address } = approach;
+  const { method, isPublic, host, origin, fetchSite, contentType, address } = approach;
   if (!hasTokens && (!isLoopbackHost(host) || (address !== undefined && !isLoopbackAddress(address)))) {
     return withStatus(
       403,
@@ -30,9 +35,11 @@ export function refuseForeign(approach: Approach, hasTokens: boolean): LeaseErro
       'without tokens this server answers only this machine, by the name localhost: make a token with `holdfast token create`',
     );
   }
+  if (isPublic) return undefined;
+  const isForeign = origin !== undefined && !isSameHost(origin, host);
+  if (isForeign || (fetchSite !== undefined && !OWN_SITES.has(fetchSite)))
+    return withStatus(403, 'FORBIDDEN', 'a page of another origin is told nothing here, and changes nothing');
   if (SAFE_METHODS.has(method)) return undefined;
-  const isForeign = (origin !== undefined && !isSameHost(origin, host)) || fetchSite === 'cross-site';
-  if (isForeign) return withStatus(403, 'FORBIDDEN', 'nothing is changed for a page of another origin');
   if (contentType !== undefined && JSON_TYPE.test(contentType)) return undefined;
   return withStatus(415, 'INVALID_ARGUMENT', 'whatever changes something is sent as content-type: application/json');
 }
