@@ -39,6 +39,8 @@ export interface ServerLimits {
   readonly waits: number;
   readonly waitsPerToken: number;
   readonly connections: number;
+  /** A connection that has something to take and takes nothing of it for so long is cut. */
+  readonly unreadMs: number;
   /** Requests a second that one token (or address) may make, and how many at once after a rest. */
   readonly ratePerSecond: number;
   readonly rateBurst: number;
@@ -52,6 +54,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
   waits: 5_000,
   waitsPerToken: 5_000,
   connections: 10_000,
+  unreadMs: 30_000,
   ratePerSecond: 10_000,
   rateBurst: 20_000,
   eventClients: 1_000,

@@ -1,6 +1,6 @@
 // What Node itself must keep (W5): the time a request may take to arrive, headers, connections, and how many requests one
 // connection may have under way. What comes slower, larger or more is answered with a problem and the connection closed; no
-// client can keep a socket by sending a byte now and then.
+// client can keep a socket by sending a byte now and then, nor an answer by not taking it.
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { LeaseErrorCode } from '../../domain/errors.js';
@@ -14,7 +14,7 @@ const KEEP_ALIVE_MS = 65_000;
 const LOOK_FOR_CLIENT_MS = 10_000;
 const CHECK_EVERY_MS = 1_000;
 const MOST_HEADERS = 100;
-/** Requests of one connection that are under way at once: pipelined ones wait for their turn to be answered. */
+/** Requests of one connection at once: one is carried out, those that were sent behind it wait. */
 const MOST_PIPELINED = 32;
 /** Of those past it so many are told; then the connection goes, with all that waits on it. */
 const TURNED_AWAY = 8;
@@ -22,6 +22,7 @@ const TURNED_AWAY = 8;
 interface NodeLimits {
   readonly headerBytes: number;
   readonly connections: number;
+  readonly unreadMs: number;
 }
 
 /** For `createServer`, of http and https alike. */
@@ -39,47 +40,58 @@ export function serverOptions({ headerBytes }: NodeLimits): ServerOptions {
   };
 }
 
-/** The answers of a connection that are under way. */
-const underWay = new WeakMap<Duplex, Set<ServerResponse>>();
+/** The answers a connection is owed, in the order of its requests, each with what carries its request out. Only the first is
+ *  under way: what comes of the others is not kept here before their client has taken what came of it. */
+const owed = new WeakMap<Duplex, Map<ServerResponse, () => void>>();
 
 /** After `createServer`, before `listen`. */
-export function guardServer(server: Server, { connections }: NodeLimits): void {
+export function guardServer(server: Server, { connections, unreadMs }: NodeLimits): void {
   server.maxConnections = connections;
   server.maxHeadersCount = MOST_HEADERS;
+  // Node counts from the last byte that was sent or taken. Who waits for an answer has nothing to take yet.
+  server.setTimeout(unreadMs, (socket) => {
+    const isWaiting = (owed.get(socket)?.size ?? 0) > 0 && socket.writableLength === 0;
+    if (!isWaiting) socket.destroy();
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // Amid other answers a refusal would be taken for one of them.
-    if (!socket.writable || (underWay.get(socket)?.size ?? 0) > 0) socket.destroy();
+    if (!socket.writable || (owed.get(socket)?.size ?? 0) > 0) socket.destroy();
     else socket.end(refusalText(error.code), () => socket.destroy());
   });
 }
 
-/** The listener, for at most so many requests of one connection at once. */
+/** The listener, for the requests of one connection one after the other, and at most so many of them. */
 export function boundedListener(listener: RequestListener): RequestListener {
   return (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { socket } = incoming;
-    const answers = underWay.get(socket) ?? answersOf(socket);
+    const answers = owed.get(socket) ?? answersOf(socket);
     if (answers.size >= MOST_PIPELINED + TURNED_AWAY) {
       socket.destroy();
       return;
     }
-    answers.add(outgoing);
-    outgoing.once('close', () => answers.delete(outgoing));
-    if (answers.size <= MOST_PIPELINED) {
-      listener(incoming, outgoing);
-      return;
-    }
-    const text = problemText(429, 'RATE_LIMITED', `at most ${MOST_PIPELINED} requests of one connection at once`);
-    outgoing.writeHead(429, { ...problemHeaders(text), 'retry-after': '1', connection: 'close' });
-    outgoing.end(text);
+    const carryOut = answers.size < MOST_PIPELINED ? () => listener(incoming, outgoing) : () => turnAway(outgoing);
+    answers.set(outgoing, carryOut);
+    outgoing.once('close', () => {
+      answers.delete(outgoing);
+      const [next] = answers.values();
+      if (!socket.destroyed) next?.();
+    });
+    if (answers.size === 1) carryOut();
   };
 }
 
+function turnAway(outgoing: ServerResponse): void {
+  const text = problemText(429, 'RATE_LIMITED', `at most ${MOST_PIPELINED} requests of one connection at once`);
+  outgoing.writeHead(429, { ...problemHeaders(text), 'retry-after': '1', connection: 'close' });
+  outgoing.end(text);
+}
+
 /** Node tells only the answer whose turn it is that its client has gone: those behind it are told here, or would wait on. */
-function answersOf(socket: Duplex): Set<ServerResponse> {
-  const answers = new Set<ServerResponse>();
-  underWay.set(socket, answers);
+function answersOf(socket: Duplex): Map<ServerResponse, () => void> {
+  const answers = new Map<ServerResponse, () => void>();
+  owed.set(socket, answers);
   socket.once('close', () => {
-    for (const outgoing of [...answers]) if (!outgoing.socket) outgoing.emit('close');
+    for (const outgoing of [...answers.keys()]) if (!outgoing.socket) outgoing.emit('close');
   });
   return answers;
 }
