@@ -44,7 +44,11 @@ export interface ServerLimits {
   /** Requests a second that one token (or address) may make, and how many at once after a rest. */
   readonly ratePerSecond: number;
   readonly rateBurst: number;
+  /** Event streams at once: in all, and for one token. */
   readonly eventClients: number;
+  readonly eventClientsPerToken: number;
+  /** Streams of hints of one token; there are as many in all as requests may wait. */
+  readonly hintStreamsPerToken: number;
 }
 
 export const DEFAULT_LIMITS: ServerLimits = {
@@ -58,6 +62,8 @@ export const DEFAULT_LIMITS: ServerLimits = {
   ratePerSecond: 10_000,
   rateBurst: 20_000,
   eventClients: 1_000,
+  eventClientsPerToken: 100,
+  hintStreamsPerToken: 1_000,
 };
 
 export interface ServerContext {

@@ -48,8 +48,8 @@ export class EventStream {
     this.#hub = new EventHub(parts);
     this.#store = parts.store;
     this.#clock = parts.clock;
-    const most = parts.limits.eventClients;
-    this.#stays = new Waits(parts.access, { most, mostPerToken: most }, parts.draining);
+    const { eventClients: most, eventClientsPerToken: mostPerToken } = parts.limits;
+    this.#stays = new Waits(parts.access, { most, mostPerToken }, parts.draining);
   }
 
   /** Those who are connected now. */

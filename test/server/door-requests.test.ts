@@ -257,7 +257,7 @@ describe('W5: connections', () => {
   });
 
   test('W5: one waiter too many, and one connection too many, are turned away', async () => {
-    await served({ limits: { waitsPerToken: 2, connections: 6 } });
+    await served({ limits: { waits: 2, connections: 6 } });
     await site.ask(server!, 'POST /v1/leases', { body: { resource: 'a', ttl: '1m' } });
     const waiting = [await site.raw(server!), await site.raw(server!)];
     for (const client of waiting) client.send(post('{"resource":"a","wait":"1m"}'));

@@ -3,6 +3,7 @@ import { connect as connectSocket } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { connect, type Holdfast } from '../../src/index.js';
+import { DEFAULT_LIMITS } from '../../src/server/context.js';
 import { ServeSite, type EventReader } from '../support/serve-site.js';
 
 const site = new ServeSite();
@@ -222,6 +223,23 @@ describe('W1: events', () => {
     await server.stop();
     await other.ended;
     expect(other.seen.at(-1)).toMatchObject({ name: 'end', data: { code: 'SHUTTING_DOWN' } });
+  });
+
+  test('W5: one token cannot take every stream, of events or of hints', async () => {
+    const server = await site.serve({
+      limits: { eventClients: 4, eventClientsPerToken: 2, waits: 4, hintStreamsPerToken: 2 },
+    });
+    const admin = await site.token(server, { name: 'ops', role: 'admin' });
+    const other = await site.token(server, { name: 'other', role: 'read' }, admin);
+    for (const path of ['/v1/events', '/v1/store/hints?wake=default']) {
+      const open = async (token: string): Promise<number> =>
+        (await fetch(server.url + path, { headers: { authorization: `Bearer ${token}`, 'holdfast-client': 'one' } }))
+          .status;
+      expect([await open(admin), await open(admin), await open(admin)], path).toEqual([200, 200, 429]);
+      expect(await open(other), path).toBe(200);
+    }
+    expect(DEFAULT_LIMITS.eventClientsPerToken).toBeLessThan(DEFAULT_LIMITS.eventClients);
+    expect(DEFAULT_LIMITS.hintStreamsPerToken).toBeLessThan(DEFAULT_LIMITS.waits);
   });
 
   test('W1, H4: without a log there is nothing to follow, and that is said', async () => {

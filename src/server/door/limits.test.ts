@@ -55,6 +55,13 @@ describe('W5: limits', () => {
     expect(waits.count).toBe(2);
   });
 
+  test('W5: while no token was made everybody is one caller, who may have all there is', () => {
+    const open = new AbortController().signal;
+    const waits = new Waits({ onEnd: () => () => undefined }, { most: 3, mostPerToken: 1 }, open);
+    for (let n = 0; n < 3; n += 1) waits.begin(caller(undefined), open);
+    expect(() => waits.begin(caller(undefined), open)).toThrow(limited);
+  });
+
   test('W5, W3: a wait ends with its client, its token, or the server, and says which', async () => {
     const [client, drain] = [new AbortController(), new AbortController()];
     const ends = new Set<(why: LeaseError) => void>();

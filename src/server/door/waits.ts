@@ -14,7 +14,7 @@ interface EndOfTokens {
 export interface WaitLimits {
   /** At once, in all. */
   readonly most: number;
-  /** At once, for one token. */
+  /** At once, for one token. While none was made there is nobody to leave room for. */
   readonly mostPerToken: number;
 }
 
@@ -90,7 +90,8 @@ export class Waits {
     if (this.#draining.aborted) throw drained();
     const key = caller.tokenId ?? '';
     const ofToken = this.#perToken.get(key) ?? 0;
-    if (this.#count >= this.#limits.most || ofToken >= this.#limits.mostPerToken) throw oneTooMany(this.#limits);
+    const isTokenFull = caller.tokenId !== undefined && ofToken >= this.#limits.mostPerToken;
+    if (this.#count >= this.#limits.most || isTokenFull) throw oneTooMany(this.#limits);
     this.#count += 1;
     this.#perToken.set(key, ofToken + 1);
     return key;

@@ -40,7 +40,7 @@ export function storeRoutes(context: ServerContext): readonly Route[] {
   const calls = new StoreCalls(context, tickets);
   const hub = new HintHub((namespace) => calls.storeOf(namespace), tickets);
   const { access, clock, limits, draining } = context;
-  const stays = new Waits(access, { most: limits.waits, mostPerToken: limits.waits }, draining);
+  const stays = new Waits(access, { most: limits.waits, mostPerToken: limits.hintStreamsPerToken }, draining);
   const hearing: Hearing = { clock, hub, calls, stays };
   return [
     route(
