@@ -26,6 +26,11 @@ async function talkTo(answer: RequestListener): Promise<Transport> {
   transport = new Transport(parseHttpUrl(`http://127.0.0.1:${port}`), { clock, token: TOKEN });
   return transport;
 }
+function connections(): Promise<number> {
+  return new Promise((resolve) => {
+    server?.getConnections((_, count) => resolve(count));
+  });
+}
 const ask = { method: 'POST', path: '/x', body: '{}', withinMs: 2_000, isRepeatable: true } as const;
 
 afterEach(() => {
@@ -107,6 +112,19 @@ describe('W2: one request', () => {
       details: { driverCode: 'ECONNREFUSED', executed: false },
     });
     expect(JSON.stringify(failed) + String(failed)).not.toContain(TOKEN);
+  });
+
+  test('Q3: a stream that is refused in half a sentence is not waited for longer than it may take', async () => {
+    const to = await talkTo((_request, response) => {
+      response.writeHead(503, { 'content-length': 1_000 });
+      response.write('{"code');
+    });
+    await expect(to.stream('/x', 300).opened).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      retryable: true,
+      details: { timedOut: true },
+    });
+    await expect.poll(() => connections()).toBe(0);
   });
 
   test('A9: a closed one refuses', async () => {

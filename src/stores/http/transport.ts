@@ -92,17 +92,25 @@ export class Transport {
       headers: { ...this.#headers, accept: 'text/event-stream' },
     });
     const opened = new Promise<OpenStream>((resolve, reject) => {
-      const timer = this.#clock.after(withinMs, () => request.destroy(late(this.where, withinMs)));
-      request.on('socket', (socket) => socket.unref());
-      request.on('error', (error) => {
+      const fail = (error: unknown): void => {
         timer.cancel();
         reject(translateError(error, this.where));
-      });
+      };
+      const giveUp = (): void => {
+        fail(late(this.where, withinMs));
+        request.destroy();
+      };
+      const timer = this.#clock.after(withinMs, giveUp);
+      request.on('socket', (socket) => socket.unref());
+      request.on('error', fail);
       request.on('response', (response) => {
-        timer.cancel();
         response.on('error', () => undefined); // told by its close
-        if (response.statusCode === 200) resolve({ response, close: () => request.destroy() });
-        else this.#read(response).then(reject, reject);
+        // A refusal may stop half-way: it is read within the same time.
+        if (response.statusCode !== 200) this.#read(response).then(fail, fail);
+        else {
+          timer.cancel();
+          resolve({ response, close: () => request.destroy() });
+        }
       });
       request.end();
     });
