@@ -15,20 +15,31 @@ export interface HistoryPage {
   readonly cursor?: string | undefined;
 }
 
-/** `next` answers the page that begins at a cursor. */
-export function historyCsv(
+/** `next` answers the page that begins at a cursor. The first is read before this answers, so that a store that is away can still
+ *  be told as a problem; a later one that fails is given to `cut`, because a body that just ended would look whole. */
+export async function historyCsv(
   limit: number | undefined,
   next: (cursor: string | undefined, limit: number) => Promise<HistoryPage>,
-): ReadableStream<Uint8Array> {
+  cut: (error: unknown) => void,
+): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
   let left = Math.min(limit ?? MOST_ROWS, MOST_ROWS);
+  const read = (cursor?: string): Promise<HistoryPage> => next(cursor, Math.min(left, LIMITS.rowsPerStep));
+  let first: HistoryPage | undefined = await read();
   let cursor: string | undefined;
-  let isBegun = false;
+  const readOn = async (): Promise<HistoryPage> => {
+    try {
+      return await read(cursor);
+    } catch (error) {
+      cut(error);
+      return { items: [] };
+    }
+  };
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const page = await next(cursor, Math.min(left, LIMITS.rowsPerStep));
-      const header = isBegun ? '' : `${COLUMNS.join(',')}\r\n`;
-      isBegun = true;
+      const header = first ? `${COLUMNS.join(',')}\r\n` : '';
+      const page = first ?? (await readOn());
+      first = undefined;
       controller.enqueue(encoder.encode(header + page.items.map(lineOf).join('')));
       left -= page.items.length;
       ({ cursor } = page);

@@ -1,7 +1,9 @@
 // Looking, governing and streams over HTTP (W1): lists with cursors, one resource, history as JSON and CSV, settings, the
 // clock, who asks, alerts, the doctor, metrics; and a stream from its first number to its trim.
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { connect } from '../../src/connect.js';
+import { LeaseError } from '../../src/domain/errors.js';
+import { Holdfast } from '../../src/holdfast.js';
 import { anyList, anyText, matching, servedSite } from '../support/served-site.js';
 
 const site = servedSite();
@@ -84,6 +86,26 @@ test('W1: more history than one page comes as CSV in pages, each row once', asyn
     .map((line) => line.split(',')[0]);
   expect(ids).toHaveLength(2_600);
   expect(new Set(ids).size).toBe(2_600);
+});
+
+test('W5: history as CSV that cannot be read is a problem; past its first page the client is cut, and the log says why', async () => {
+  const printed = vi.spyOn(console, 'error');
+  const read = vi.spyOn(Holdfast.prototype, 'history');
+  onTestFinished(() => void vi.restoreAllMocks());
+  const away = new LeaseError('STORE_UNAVAILABLE', 'the store is away');
+  read.mockRejectedValueOnce(away);
+  expect(await site.ask('GET', '/v1/history?format=csv')).toMatchObject({
+    status: 503,
+    json: { code: 'STORE_UNAVAILABLE', detail: 'the store is away' },
+  });
+  expect(site.log.filter(({ level }) => level === 'error')).toEqual([]);
+  read.mockResolvedValueOnce({ items: [], cursor: 'more' }).mockRejectedValueOnce(away);
+  await expect(site.ask('GET', '/v1/history?format=csv')).rejects.toThrow();
+  expect(site.log.filter(({ level }) => level === 'error')).toMatchObject([
+    { message: matching(/history/), facts: { err: away } },
+  ]);
+  expect(printed).not.toHaveBeenCalled();
+  expect((await site.ask('GET', '/v1/history?format=csv')).status).toBe(200);
 });
 
 test('O4 W1: settings are read and changed, all or none', async () => {

@@ -4,6 +4,7 @@ import type { LeaseEvent } from '../../domain/events.js';
 import { toRecord } from '../../domain/lease.js';
 import { boundFilter, requireNames, visibleEvent, visibleGraph, visibleLeases } from '../access/index.js';
 import type { Caller } from '../context.js';
+import { destroyerOf } from '../event-outlet.js';
 import { historyCsv } from '../history-csv.js';
 import { route, type Route } from '../route.js';
 import { recordPage, ticketQuery } from '../schemas/leases.js';
@@ -91,7 +92,7 @@ const history = route(
     query: historyQuery,
     answers: { 200: { description: 'A page, or, as CSV, up to 100,000 rows', schema: historyPage } },
   },
-  async ({ query, caller, request }, { leases }) => {
+  async ({ query, caller, request }, { leases, logger }) => {
     const { format, limit, cursor, ...wanted } = query;
     const filter = boundFilter(caller, defined(wanted));
     const read = async (
@@ -103,7 +104,12 @@ const history = route(
     };
     const isCsv = format === 'csv' || (format === undefined && prefersCsv(request.req.header('accept')));
     if (!isCsv) return request.json(await read(cursor, limit));
-    const rows = historyCsv(limit, (at, most) => read(at ?? cursor, most));
+    const destroy = destroyerOf(request);
+    const cut = (error: unknown): void => {
+      logger.error({ err: error }, 'the history could not be read to its end: a client that reads it as CSV is cut');
+      destroy?.();
+    };
+    const rows = await historyCsv(limit, (at, most) => read(at ?? cursor, most), cut);
     const headers = {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="history.csv"',
