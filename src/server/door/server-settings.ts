@@ -48,7 +48,8 @@ const owed = new WeakMap<Duplex, Map<ServerResponse, () => void>>();
 export function guardServer(server: Server, { connections, unreadMs }: NodeLimits): void {
   server.maxConnections = connections;
   server.maxHeadersCount = MOST_HEADERS;
-  // Node counts from the last byte that was sent or taken. Who waits for an answer has nothing to take yet.
+  // Node looks after so long whether anything was taken since it looked last, so a cut comes after once to twice the time. Who
+  // waits for an answer has nothing to take yet.
   server.setTimeout(unreadMs, (socket) => {
     const isWaiting = (owed.get(socket)?.size ?? 0) > 0 && socket.writableLength === 0;
     if (!isWaiting) socket.destroy();
