@@ -101,14 +101,48 @@ describe('W3: following tokens', () => {
     access.stop();
   });
 
+  test('W3, S15: while replaced data is read anew its callers are known as before, until it was read to its end', async () => {
+    const { clock, store, open } = stage();
+    let current: Store = store;
+    let trouble: (from: number) => Trouble = () => undefined;
+    const follow = withReads(
+      switching(() => current),
+      (from) => trouble(from),
+    );
+    const access = open(follow);
+    await access.start();
+    const made = [
+      await access.create(admin, { name: 'ci', role: 'write' }),
+      await access.create(admin, { name: 'old', role: 'write' }),
+    ];
+    const names = (): string[] => made.map(({ secret }) => nameOf(access.identify(`Bearer ${secret}`)));
+    const copy = new MemoryStore({ clock, namespace: 'default' });
+    await append(copy, Array<null>(999).fill(null)); // a first page without any token, then both, then a revocation
+    await append(copy, [null, ...(await operations(store))]);
+    const revocation = { act: 'revoke', id: made[1]?.token.id, by: 'x', at: 1 };
+    await append(copy, [revocation]);
+
+    trouble = (from) => (from === 1 ? new LeaseError('STORE_UNAVAILABLE', 'away') : undefined);
+    current = copy;
+    await clock.advance(500);
+    expect([names(), access.isFresh]).toEqual([['ci', 'old'], true]);
+    let answer = (): void => undefined;
+    const late = new Promise<void>((resolve) => (answer = resolve));
+    trouble = (from) => (from === 1_001 ? late : undefined);
+    await clock.advance(499);
+    expect([names(), access.isFresh]).toEqual([['ci', 'old'], true]);
+    await clock.advance(1);
+    expect([names(), access.hasTokens, access.isFresh]).toEqual([['ci', 'old'], true, false]);
+    answer();
+    await access.refresh();
+    expect([names(), access.isFresh]).toEqual([['ci', 'UNAUTHORIZED'], true]);
+    access.stop();
+  });
+
   test('W3: what makes no sense in the stream is passed over', async () => {
     const { store, open } = stage();
     const junk = [null, 7, 'x', { act: 'create', id: 'x' }, { act: 'revoke', id: '0123456789abcdef' }];
-    const sequences = store.within('_holdfast-server').sequences;
-    for (const [n, operation] of junk.entries()) {
-      const request = { stream: 'tokens', operationId: `junk-${n}`, kind: 'x', operations: [operation], owner: 'x' };
-      await sequences?.append([{ ...request, type: 'recommitted' }]);
-    }
+    await append(store, junk);
     const access = open();
     await access.start();
     const { secret } = await access.create(admin, { name: 'ci', role: 'write' });
@@ -129,14 +163,33 @@ describe('W3: following tokens', () => {
   });
 });
 
-/** The same store, whose reads of streams fail while told so. */
-function withReads(store: Store, trouble: () => LeaseError | undefined): Store {
+/** A read that fails, or is late. */
+type Trouble = LeaseError | Promise<void> | undefined;
+
+/** The same store, whose reads of streams fail or are late while told so. */
+function withReads(store: Store, trouble: (from: number) => Trouble): Store {
   return over(store, (sequences) => ({
-    read: (order: Parameters<NonNullable<Store['sequences']>['read']>[0]) => {
-      const error = trouble();
-      return error ? Promise.reject(error) : sequences.read(order);
+    read: async (order: Parameters<NonNullable<Store['sequences']>['read']>[0]) => {
+      const met = trouble(order.from);
+      if (met instanceof LeaseError) throw met;
+      await met;
+      return sequences.read(order);
     },
   }));
+}
+/** Into the stream of tokens, as another server or a copy of the data would. */
+async function append(store: Store, given: readonly unknown[]): Promise<void> {
+  const { sequences } = store.within('_holdfast-server');
+  for (const [n, operation] of given.entries()) {
+    const operationId = `given-${given.length}-${n}`;
+    const request = { stream: 'tokens', operationId, kind: 'x', operations: [operation], owner: 'x' };
+    await sequences?.append([{ ...request, type: 'recommitted' }]);
+  }
+}
+async function operations(store: Store): Promise<unknown[]> {
+  const order = { stream: 'tokens', from: 1, limit: 1_000, seal: false, watch: false };
+  const read = await store.within('_holdfast-server').sequences?.read(order);
+  return (read?.items ?? []).map(({ operation }) => operation);
 }
 function switching(current: () => Store): Store {
   return new Proxy({} as Store, {

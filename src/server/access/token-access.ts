@@ -1,6 +1,7 @@
 // Who asks (W3): the tokens of the store as this server knows them, followed from the start of their stream.
 //
 //   opening --first read of everything--> following --a look every 500 ms, or at a hint--> following --stop--> stopped
+//                                           └--the data was replaced--> read anew beside what is known --to the end--^
 //
 // No request is let in on a view older than a second: `isFresh` says whether it is newer, `refresh` makes it so or fails with
 // the store's own error. Expiry is judged by the store's clock, carried on with the monotonic one, so that a wall clock that
@@ -43,16 +44,21 @@ export interface MadeToken {
   readonly secret: string;
 }
 
+/** The tokens as of the operations before `nextNumber`, in one life of the data. */
+interface Reading {
+  readonly book: TokenBook;
+  nextNumber: number;
+  incarnation: string | undefined;
+}
+
 type Ended = (why: LeaseError) => void;
 
 export class TokenAccess implements Access {
   readonly #stream: TokenStream;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #book = new TokenBook();
   readonly #listeners = new Map<string, Set<Ended>>();
-  #nextNumber = 1;
-  #incarnation: string | undefined;
+  #reading: Reading = { book: new TokenBook(), nextNumber: 1, incarnation: undefined };
   /** What the store's clock said, and when that was asked by ours. */
   #seen = { storeNow: 0, sentAt: -Infinity };
   #looking: Promise<void> | undefined;
@@ -82,7 +88,7 @@ export class TokenAccess implements Access {
 
   /** False while no token was ever made: then the door is for this machine alone (W4). */
   get hasTokens(): boolean {
-    return !this.#book.isEmpty;
+    return !this.#reading.book.isEmpty;
   }
 
   /** Whether tokens could be read at all. */
@@ -111,7 +117,7 @@ export class TokenAccess implements Access {
     }
     const [, text] = /^Bearer +([\x21-\x7e]{1,200}) *$/i.exec(authorization) ?? [];
     if (text === undefined) return unauthorized('the Authorization header is: Bearer hf_…');
-    const found = this.#book.find(text, this.#storeNow());
+    const found = this.#reading.book.find(text, this.#storeNow());
     if ('caller' in found) return found.caller;
     return found.why === 'expired'
       ? unauthorized('this token has expired: ask for a new one')
@@ -135,10 +141,12 @@ export class TokenAccess implements Access {
     requireGrant(by, wanted);
     await this.refresh();
     const now = this.#storeNow();
-    const isTaken = this.#book.list().some(({ id, name }) => name === wanted.name && this.#book.isLive(id, now));
+    const isTaken = this.#reading.book
+      .list()
+      .some(({ id, name }) => name === wanted.name && this.#reading.book.isLive(id, now));
     if (isTaken)
       throw withStatus(409, 'INVALID_ARGUMENT', 'a token of this name stands: revoke it, or take another name');
-    if (this.#book.size >= MOST_TOKENS)
+    if (this.#reading.book.size >= MOST_TOKENS)
       throw new LeaseError('RATE_LIMITED', `${MOST_TOKENS} tokens stand, which is the limit: revoke some`);
     const { token, secret } = await this.#stream.create(wanted, actorOf(by));
     await this.refresh().catch(() => undefined); // it is made: the secret is shown now or never
@@ -161,7 +169,7 @@ export class TokenAccess implements Access {
   /** What stands or has expired, oldest first; of a bounded admin only those inside its prefix. */
   async list(by: Caller): Promise<Token[]> {
     if (!this.isFresh) await this.refresh();
-    return this.#book.list().filter((token) => mayManage(by, token));
+    return this.#reading.book.list().filter((token) => mayManage(by, token));
   }
 
   /** Store time never runs ahead of this by more than the answer took to come. */
@@ -184,47 +192,57 @@ export class TokenAccess implements Access {
     });
   }
 
+  /** Requests are judged by what was read to its end: until then what was known before counts, for its second. */
   async #look(): Promise<void> {
+    let reading = this.#reading;
     for (let pages = 0; pages < MOST_PAGES; pages += 1) {
       const sentAt = this.#clock.monotonic();
-      const page = await this.#stream.read(this.#nextNumber);
-      if (this.#isAnotherLife(page)) continue;
-      for (const { number, operation } of page.items) {
-        this.#nextNumber = number + 1;
-        this.#apply(operation, number);
+      const page = await this.#stream.read(reading.nextNumber);
+      if (isAnotherLife(reading, page)) {
+        reading = { book: reading.book.anew(), nextNumber: 1, incarnation: page.incarnation };
+        continue;
       }
+      reading.incarnation = page.incarnation;
+      for (const { number, operation } of page.items) {
+        reading.nextNumber = number + 1;
+        this.#apply(reading.book, operation, number);
+      }
+      if (reading.nextNumber <= page.watermark) continue;
+      this.#reading = reading;
       this.#seen = { storeNow: page.now, sentAt };
-      if (this.#nextNumber > page.watermark) break;
+      this.#tellEnded();
+      return;
     }
-    this.#tellEnded();
+    throw new LeaseError(
+      'STORE_UNAVAILABLE',
+      'the stream of tokens has no end: look at the store for what writes there',
+    );
   }
 
-  /** The data was replaced under us: what was read before is worth nothing. */
-  #isAnotherLife({ incarnation, watermark }: { incarnation: string; watermark: number }): boolean {
-    const isOther =
-      this.#incarnation !== undefined && (incarnation !== this.#incarnation || watermark < this.#nextNumber - 1);
-    this.#incarnation = incarnation;
-    if (!isOther || this.#nextNumber === 1) return false;
-    this.#book.clear();
-    this.#nextNumber = 1;
-    return true;
-  }
-
-  #apply(operation: unknown, number: number): void {
+  #apply(book: TokenBook, operation: unknown, number: number): void {
     const parsed = parseOperation(operation);
-    if (parsed) this.#book.apply(parsed);
+    if (parsed) book.apply(parsed);
     else this.#logger.warn({ number }, 'an operation of the token stream makes no sense: passed over');
   }
 
   #tellEnded(): void {
     const now = this.#storeNow();
     for (const [id, listeners] of [...this.#listeners]) {
-      if (this.#book.isLive(id, now)) continue;
+      if (this.#reading.book.isLive(id, now)) continue;
       this.#listeners.delete(id);
       const why = unauthorized('the token of this request was revoked or has expired');
       for (const ended of [...listeners]) ended(why);
     }
   }
+}
+
+/** The data was replaced under us: what was read before is worth nothing. */
+function isAnotherLife(
+  { nextNumber, incarnation }: Reading,
+  page: { readonly incarnation: string; readonly watermark: number },
+): boolean {
+  if (nextNumber === 1) return false;
+  return page.incarnation !== incarnation || page.watermark < nextNumber - 1;
 }
 
 function unauthorized(message: string): LeaseError {

@@ -31,9 +31,11 @@ export class TokenBook {
     return this.#entries.size;
   }
 
-  /** The stream begins anew (another incarnation of the store). That there were tokens is not forgotten. */
-  clear(): void {
-    this.#entries.clear();
+  /** For a stream that begins anew (another incarnation of the store): empty, but that there were tokens is not forgotten. */
+  anew(): TokenBook {
+    const book = new TokenBook();
+    book.#isEmpty = this.#isEmpty;
+    return book;
   }
 
   apply(operation: TokenOperation): void {
