@@ -127,7 +127,9 @@ describe('W3: following tokens', () => {
     await clock.advance(500);
     expect([names(), access.isFresh]).toEqual([['ci', 'old'], true]);
     let answer = (): void => undefined;
-    const late = new Promise<void>((resolve) => (answer = resolve));
+    const late = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
     trouble = (from) => (from === 1_001 ? late : undefined);
     await clock.advance(499);
     expect([names(), access.isFresh]).toEqual([['ci', 'old'], true]);
