@@ -2,7 +2,9 @@
 // bounded, what is nobody's; and TLS with an authority of one's own.
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { mayRide } from '../../src/domain/riding-calls.js';
 import { connect } from '../../src/index.js';
+import { portMethodNames } from '../../src/server/store/methods.js';
 import { ServeSite } from '../support/serve-site.js';
 import { makeCertificate } from '../support/servers/tls-certificate.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -51,6 +53,42 @@ describe('W2: calls', () => {
     const problem = { problem: { code: 'INVALID_ARGUMENT', retryable: false } };
     const answer = { answer: { now: expect.any(Number) as number } };
     expect(body['answers']).toMatchObject([answer, problem, problem, problem, answer]);
+  });
+
+  test('S18, S20, W5: what may take long is refused in a batch, alone, and taken by itself', async () => {
+    const server = await site.serve();
+    const ids = (count: number) => Array.from({ length: count }, (_, n) => id(n));
+    const calls = [
+      { method: 'list', args: [{ limit: 1 }] },
+      { method: 'get', args: [ids(16)] },
+      { method: 'get', args: [ids(17)] },
+      { method: 'sequences.read', args: [{ stream: 's', from: 1, limit: 1, seal: false, watch: false }] },
+    ];
+    const { status, body } = await site.ask(server, 'POST /v1/batch', { body: { calls } });
+    const alone = (method: string) => ({
+      problem: {
+        code: 'INVALID_ARGUMENT',
+        retryable: false,
+        detail: expect.stringMatching(`send it by itself to /v1/store/${method}$`) as string,
+      },
+    });
+    expect(status).toBe(200);
+    const answers = [alone('list'), { answer: { items: Array<null>(16).fill(null) } }];
+    expect(body['answers']).toMatchObject([...answers, alone('get'), alone('sequences.read')]);
+    for (const { method, args } of calls)
+      expect((await site.ask(server, `POST /v1/store/${method}`, { body: { args } })).status, method).toBe(200);
+  });
+
+  test('S20: which methods ride is one list, of methods there are', () => {
+    const alone = portMethodNames().filter((method) => !mayRide(method, []));
+    expect(alone.sort()).toEqual(
+      [
+        ...['events', 'info', 'list', 'migrate', 'prune', 'revoke', 'setSettings', 'show', 'sweep', 'waitGraph'],
+        ...['sequences.claim', 'sequences.gaps', 'sequences.manual', 'sequences.manualItems', 'sequences.read'],
+        ...['sequences.streams', 'sequences.trim'],
+      ].sort(),
+    );
+    expect(mayRide('backup', [])).toBe(false);
   });
 
   const time = { method: 'time', args: [] };

@@ -4,6 +4,7 @@ import { z } from '@hono/zod-openapi';
 import { checkNamespace } from '../../domain/check-request.js';
 import type { Clock } from '../../domain/clock.js';
 import { invalid, LeaseError } from '../../domain/errors.js';
+import { mayRide } from '../../domain/riding-calls.js';
 import { mayRead } from '../access/index.js';
 import type { Caller, ServerContext, ServerRequest } from '../context.js';
 import { Waits } from '../door/index.js';
@@ -13,6 +14,7 @@ import { route, type Asked, type Route } from '../route.js';
 import { StoreCalls, type Asker, type Call } from './calls.js';
 import { HintFeed } from './hint-feed.js';
 import { HintHub, type HintKind, type HintListener } from './hint-hub.js';
+import { portMethod } from './methods.js';
 import { permitNamespace } from './permits.js';
 import { Tickets } from './tickets.js';
 
@@ -133,6 +135,7 @@ async function answer(
   { logger }: ServerContext,
 ): Promise<{ answer: object } | { problem: Problem }> {
   try {
+    requireRiding(call);
     return { answer: await calls.run(call, asker) };
   } catch (error) {
     if (error instanceof LeaseError) return { problem: problemOf(error) };
@@ -140,6 +143,13 @@ async function answer(
     const message = 'the server met an error of its own: its log says which';
     return { problem: problemOf(new LeaseError('STORE_UNAVAILABLE', message, { retryable: false })) };
   }
+}
+
+/** S18, S20: what one request makes the server do and keep is bounded. */
+function requireRiding({ method, args }: Call): void {
+  portMethod(method); // or there is none of that name
+  if (mayRide(method, args)) return;
+  throw invalid(`${method} may take long here and does not ride with others: send it by itself to /v1/store/${method}`);
 }
 
 interface Hearing {

@@ -1,9 +1,10 @@
 // What all namespaces of one HTTP store share: the way to the server, the hints, and how each method of the port is sent.
-// A method rides in batches unless it may take long; it is sent again over another connection only where doing it twice is
+// A call rides in batches unless it may take long (domain/riding-calls.ts); it is sent again over another connection only where doing it twice is
 // doing it once, because it is known by an id (S5, S8) or only looks.
 import type { Clock } from '../../domain/clock.js';
 import { checkBatch, checkItem } from '../../domain/check-request.js';
 import { LeaseError } from '../../domain/errors.js';
+import { mayRide } from '../../domain/riding-calls.js';
 import type { Answers, Failed, Reply } from '../store.js';
 import { decodeResults, encodeArgs, encodeList } from './codec.js';
 import { Hints } from './hints.js';
@@ -11,42 +12,18 @@ import { Sender, type HowToSend } from './sender.js';
 import { closed } from './translate-error.js';
 import type { Transport } from './transport.js';
 
-/** Quick, and known by an id or only looking. */
-const RIDES: HowToSend = { isAlone: false, isRepeatable: true };
-const RIDES_ONCE: HowToSend = { isAlone: false, isRepeatable: false };
-const LOOKS: HowToSend = { isAlone: true, isRepeatable: true };
-const ACTS: HowToSend = { isAlone: true, isRepeatable: false };
+/** Known by an id, or only looking: doing it twice is doing it once. */
+const REPEATABLE: ReadonlySet<string> = new Set([
+  ...['acquire', 'renew', 'end', 'change', 'get', 'settings', 'time'],
+  ...['events', 'waitGraph', 'list', 'show', 'info'],
+  ...['sequences.ready', 'sequences.lease', 'sequences.progress', 'sequences.commit', 'sequences.release'],
+  ...['sequences.append', 'sequences.fill', 'sequences.renewClaims', 'sequences.barrier'],
+  ...['sequences.read', 'sequences.gaps', 'sequences.manualItems', 'sequences.streams'],
+]);
 
-const HOW: Readonly<Record<string, HowToSend>> = {
-  acquire: RIDES,
-  renew: RIDES,
-  end: RIDES,
-  change: RIDES,
-  get: RIDES,
-  settings: RIDES,
-  time: RIDES,
-  failTicket: RIDES_ONCE,
-  events: LOOKS,
-  waitGraph: LOOKS,
-  list: LOOKS,
-  show: LOOKS,
-  info: LOOKS,
-  'sequences.ready': RIDES,
-  'sequences.lease': RIDES,
-  'sequences.progress': RIDES,
-  'sequences.commit': RIDES,
-  'sequences.release': RIDES,
-  'sequences.append': RIDES,
-  'sequences.fill': RIDES,
-  'sequences.renewClaims': RIDES,
-  'sequences.barrier': RIDES,
-  'sequences.settle': RIDES_ONCE,
-  'sequences.cursor': RIDES_ONCE,
-  'sequences.read': LOOKS,
-  'sequences.gaps': LOOKS,
-  'sequences.manualItems': LOOKS,
-  'sequences.streams': LOOKS,
-};
+function howToSend(method: string, args: readonly unknown[]): HowToSend {
+  return { isAlone: !mayRide(method, args), isRepeatable: REPEATABLE.has(method) };
+}
 
 export class Calls {
   readonly where: string;
@@ -62,7 +39,7 @@ export class Calls {
 
   async one<T extends object>(namespace: string, method: string, args: readonly unknown[]): Promise<T> {
     this.checkOpen();
-    return (await this.#sender.call(method, namespace, encodeArgs(args), HOW[method] ?? ACTS)) as T;
+    return (await this.#sender.call(method, namespace, encodeArgs(args), howToSend(method, args))) as T;
   }
 
   /** S21: what is wrong with an item is found before anything is sent; it fails alone. */
@@ -91,8 +68,9 @@ export class Calls {
   async #inPieces<R>(namespace: string, method: string, items: readonly object[]): Promise<Answers<R>> {
     const results: (R | Failed)[] = [];
     let last: Reply | undefined;
+    const how = howToSend(method, [items]);
     for (const { args } of encodeList(items)) {
-      const answer = (await this.#sender.call(method, namespace, args, HOW[method] ?? ACTS)) as Answers<R>;
+      const answer = (await this.#sender.call(method, namespace, args, how)) as Answers<R>;
       results.push(...decodeResults(answer.results));
       last = answer;
     }
