@@ -171,6 +171,26 @@ describe("W3: what is nobody else's", () => {
   });
 });
 
+describe('W5: many namespaces', () => {
+  test('W5, W3: a read token that asks for ten thousand of them shuts nobody out of a new one', async () => {
+    const server = await site.serve();
+    const admin = await site.token(server, { name: 'root', role: 'admin' });
+    const eyes = await site.token(server, { name: 'eyes', role: 'read', prefix: 'team-a' }, admin);
+    const write = await site.token(server, { name: 'ci', role: 'write' }, admin);
+    for (let batch = 0; batch < 157; batch += 1) {
+      const calls = Array.from({ length: 64 }, (_, n) => ({
+        method: 'time',
+        namespace: `junk${batch * 64 + n}`,
+        args: [],
+      }));
+      expect((await site.ask(server, 'POST /v1/batch', { token: eyes, body: { calls } })).status).toBe(200);
+    }
+    const leases = await connect(server.url, { token: write, namespace: 'team-b', services: 'off' });
+    await (await leases.acquire('job')).release();
+    await leases.shutdown();
+  });
+});
+
 describe('W5: a stream that was only asked for its headers', () => {
   test.each(['/v1/store/hints?wake=default', '/v1/events'])('W5: HEAD %s begins nothing', async (path) => {
     const server = await site.serve({ limits: { waits: 1, eventClients: 1 } });

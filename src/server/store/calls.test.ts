@@ -1,4 +1,4 @@
-// The bound on namespaces: for those who write, and out of reach of those who only look. Whose ticket is whose.
+// The bounds on namespaces, of each token and of all. Whose ticket is whose.
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../observe/logger.js';
 import { MemoryStore } from '../../stores/memory/index.js';
@@ -7,26 +7,67 @@ import { DEFAULT_LIMITS, type Caller, type ServerContext } from '../context.js';
 import { StoreCalls } from './calls.js';
 import { Tickets } from './tickets.js';
 
-const caller: Caller = { tokenId: 'a1', name: 'ci', role: 'write', prefix: undefined, owner: undefined };
+const caller = (tokenId: string): Caller => ({
+  tokenId,
+  name: tokenId,
+  role: 'write',
+  prefix: undefined,
+  owner: undefined,
+});
 const MOST = 10_000;
+const AT_ONCE = 1_000;
+const limited = { code: 'RATE_LIMITED' };
 
-test('W5: there is a bound on namespaces, and who only looks cannot use up those of who writes', async () => {
+function stage(isHeard: (namespace: string) => boolean = () => false) {
   const clock = new FakeClock();
   const store = new MemoryStore({ clock });
   const context = { store, clock, logger: silentLogger, limits: DEFAULT_LIMITS };
-  const calls = new StoreCalls(context as unknown as ServerContext, new Tickets());
-  const run = (method: string, namespace: string, ...args: unknown[]): Promise<object> =>
-    calls.run({ method, namespace, args }, { caller, client: 'c' });
-  const look = (namespace: string): Promise<object> => run('time', namespace);
-  const write = (namespace: string): Promise<object> => run('sweep', namespace, { limit: 1 });
+  const calls = new StoreCalls(context as unknown as ServerContext, new Tickets(), isHeard);
+  const run = (method: string, namespace: string, token: string, ...args: unknown[]): Promise<object> =>
+    calls.run({ method, namespace, args }, { caller: caller(token), client: 'c' });
+  return {
+    clock,
+    store,
+    look: (namespace: string, token: string) => run('time', namespace, token),
+    write: (namespace: string, token: string) => run('sweep', namespace, token, { limit: 1 }),
+  };
+}
 
-  for (let n = 0; n < MOST; n += 1) await look(`look${n}`);
-  await expect(look('one-more')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-  for (let n = 0; n < MOST; n += 1) await write(`n${n}`);
-  await expect(write('one-more')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-  await expect(look('n1')).resolves.toMatchObject({ now: expect.any(Number) as number });
-  await expect(write('n0')).resolves.toBeDefined();
-  await expect(write(store.namespace)).resolves.toBeDefined();
+test('W5, W3: a token brings in so many namespaces at once, then one a second, and keeps nobody else from any', async () => {
+  const { clock, store, look, write } = stage();
+  for (let n = 0; n < AT_ONCE; n += 1) await look(`junk${n}`, 'a');
+  await expect(look('one-more', 'a')).rejects.toMatchObject({ ...limited, details: { retryAfterMs: 1_000 } });
+  await expect(write('one-more', 'a')).rejects.toMatchObject(limited);
+  await expect(look('junk0', 'a')).resolves.toBeDefined();
+  await expect(write('junk0', 'a')).resolves.toBeDefined();
+  await expect(write(store.namespace, 'a')).resolves.toBeDefined();
+  await expect(write('one-more', 'b')).resolves.toBeDefined();
+  await expect(look('one-more', 'a')).resolves.toBeDefined();
+  await clock.advance(1_000);
+  await expect(look('another', 'a')).resolves.toBeDefined();
+});
+
+test('W5: of too many namespaces that were only looked at the oldest that nobody hears is forgotten', async () => {
+  const heard = new Set(['look0']);
+  const { look } = stage((namespace) => heard.has(namespace));
+  const byTokens = async (from: number, to: number): Promise<void> => {
+    for (let n = from; n < to; n += 1) await look(`look${n}`, `t${Math.floor(n / AT_ONCE)}`);
+  };
+  await byTokens(0, MOST);
+  await expect(look('look0', 't0')).resolves.toBeDefined();
+  await expect(look('one-more', 'u')).resolves.toBeDefined();
+  await expect(look('look1', 't0')).rejects.toMatchObject(limited); // forgotten: it would be one more of this token
+  await expect(look('look0', 't0')).resolves.toBeDefined();
+  for (let n = 0; n < MOST; n += 1) heard.add(`look${n}`);
+  await expect(look('two-more', 'u')).rejects.toMatchObject(limited);
+});
+
+test('W5: there is a bound on namespaces that are written in', async () => {
+  const { look, write } = stage();
+  for (let n = 0; n < MOST; n += 1) await write(`n${n}`, `t${Math.floor(n / AT_ONCE)}`);
+  await expect(write('one-more', 'u')).rejects.toMatchObject(limited);
+  await expect(write('n0', 'u')).resolves.toBeDefined();
+  await expect(look('one-more', 'u')).resolves.toMatchObject({ now: expect.any(Number) as number });
 });
 
 test('Q3, W3: a ticket is of the client that asked for it first, from the question on, and of nobody else', () => {

@@ -11,13 +11,11 @@ import type { Caller, ServerContext } from '../context.js';
 import { TicketLimit } from '../door/index.js';
 import { CallLane } from './call-lane.js';
 import { portMethod, type ListMethod, type OneMethod } from './methods.js';
+import { Namespaces } from './namespaces.js';
 import { lookUp, permitItem, permitNamespace, permitOrder, type Known } from './permits.js';
 import type { Tickets } from './tickets.js';
 import { Unblock } from './unblock.js';
 import { failedItem, visibleAnswer, visibleResult } from './visible.js';
-
-/** A store keeps what is written in a namespace, and a server something of each it was asked for: not of any number of them. */
-const MOST_NAMESPACES = 10_000;
 
 export interface Call {
   readonly method: string;
@@ -37,27 +35,21 @@ export class StoreCalls {
   readonly #ticketLimit: TicketLimit;
   readonly #unblock: Unblock;
   readonly #lanes = new Map<string, CallLane>();
-  /** Those that were written in, beside the server's own, and those that were only looked at. */
-  readonly #written = new Set<string>();
-  readonly #looked = new Set<string>();
+  readonly #namespaces: Namespaces;
 
-  constructor(context: ServerContext, tickets: Tickets) {
+  /** `isHeard`: whether a client hears hints of a namespace. */
+  constructor(context: ServerContext, tickets: Tickets, isHeard: (namespace: string) => boolean) {
     this.#context = context;
     this.#tickets = tickets;
+    this.#namespaces = new Namespaces(context.clock, isHeard);
     this.#unblock = new Unblock(context);
     this.#ticketLimit = new TicketLimit(context.clock, context.limits.waitsPerToken);
   }
 
-  /** Whoever only looks cannot use up the namespaces of those who write. */
-  storeOf(namespace: string, mayWrite = false): Store {
+  storeOf(namespace: string, caller: Caller, mayWrite = false): Store {
     const { store } = this.#context;
     if (namespace === store.namespace) return store;
-    const counted = mayWrite ? this.#written : this.#looked;
-    if (!counted.has(namespace) && (mayWrite || !this.#written.has(namespace))) {
-      if (counted.size >= MOST_NAMESPACES)
-        throw new LeaseError('RATE_LIMITED', `this server has met ${MOST_NAMESPACES} namespaces: use fewer`);
-      counted.add(namespace);
-    }
+    this.#namespaces.meet(namespace, caller, mayWrite);
     return store.within(namespace);
   }
 
@@ -66,7 +58,7 @@ export class StoreCalls {
     const namespace = call.namespace === undefined ? this.#context.store.namespace : checkNamespace(call.namespace);
     requireRole(asker.caller, method.role);
     permitNamespace(asker.caller, namespace);
-    const store = this.storeOf(namespace, method.role !== 'read');
+    const store = this.storeOf(namespace, asker.caller, method.role !== 'read');
     if (method.takes === 'list') return this.#list(method, store, call, asker);
     return this.#one(method, store, call, asker.caller);
   }

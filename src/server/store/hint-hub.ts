@@ -7,7 +7,8 @@ import { problemOf } from '../problem.js';
 import type { Gathered, HintFeed } from './hint-feed.js';
 import type { Tickets } from './tickets.js';
 
-export type HintKind = 'wake' | 'changed' | 'settled';
+const KINDS = ['wake', 'changed', 'settled'] as const;
+export type HintKind = (typeof KINDS)[number];
 
 /** What one client wants to hear. */
 export interface HintListener {
@@ -24,12 +25,12 @@ interface Topic {
 }
 
 export class HintHub {
-  readonly #storeOf: (namespace: string) => Store;
+  readonly #store: Store;
   readonly #tickets: Tickets;
   readonly #topics = new Map<string, Topic>();
 
-  constructor(storeOf: (namespace: string) => Store, tickets: Tickets) {
-    this.#storeOf = storeOf;
+  constructor(store: Store, tickets: Tickets) {
+    this.#store = store;
     this.#tickets = tickets;
   }
 
@@ -52,12 +53,16 @@ export class HintHub {
     }
   }
 
+  isHeard(namespace: string): boolean {
+    return KINDS.some((kind) => this.#topics.has(`${kind} ${namespace}`));
+  }
+
   #open(kind: HintKind, namespace: string): Topic {
     const listeners = new Set<HintListener>();
     const tell = (put: (gathered: Gathered) => void): void => {
       for (const { feed } of [...listeners]) feed.add(namespace, put);
     };
-    const store = this.#storeOf(namespace);
+    const store = this.#store.within(namespace);
     if (kind === 'settled') {
       const settled = (streams: readonly string[]): void => this.#settled(namespace, listeners, streams);
       return { listeners, leave: store.sequences?.subscribe({ settled }) ?? (() => undefined) };
@@ -110,7 +115,5 @@ export class HintHub {
 }
 
 function topicsOf({ topics }: HintListener): [HintKind, string][] {
-  return (Object.keys(topics) as HintKind[]).flatMap((kind) =>
-    [...topics[kind]].map((namespace): [HintKind, string] => [kind, namespace]),
-  );
+  return KINDS.flatMap((kind) => [...topics[kind]].map((namespace): [HintKind, string] => [kind, namespace]));
 }

@@ -39,8 +39,8 @@ const topicsSchema = z.strictObject({
 
 export function storeRoutes(context: ServerContext): readonly Route[] {
   const tickets = new Tickets();
-  const calls = new StoreCalls(context, tickets);
-  const hub = new HintHub((namespace) => calls.storeOf(namespace), tickets);
+  const hub = new HintHub(context.store, tickets);
+  const calls = new StoreCalls(context, tickets, (namespace) => hub.isHeard(namespace));
   const { access, clock, limits, draining } = context;
   const stays = new Waits(access, { most: limits.waits, mostPerToken: limits.hintStreamsPerToken }, draining);
   const hearing: Hearing = { clock, hub, calls, stays };
@@ -172,7 +172,7 @@ function hear(
     settled: namespacesOf(query.settled, caller),
   };
   if (clientOf(request) === '') throw invalid('say who you are in the header Holdfast-Client');
-  for (const namespace of Object.values(topics).flatMap((names) => [...names])) calls.storeOf(namespace); // or refused
+  for (const namespace of Object.values(topics).flatMap((names) => [...names])) calls.storeOf(namespace, caller); // or refused
   const stay = stays.begin(caller, signal);
   const feed = new HintFeed({
     clock,
