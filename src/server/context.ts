@@ -35,7 +35,7 @@ export interface ServerLimits {
   readonly bodyBytes: number;
   readonly headerBytes: number;
   readonly depth: number;
-  /** Requests that may wait at once: in all, and for one token. */
+  /** Requests that may wait at once: in all, and for one token, which leaves room for the others. */
   readonly waits: number;
   readonly waitsPerToken: number;
   readonly connections: number;
@@ -56,7 +56,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
   headerBytes: 16 * 1024,
   depth: 48,
   waits: 5_000,
-  waitsPerToken: 5_000,
+  waitsPerToken: 2_500,
   connections: 10_000,
   unreadMs: 30_000,
   ratePerSecond: 10_000,

@@ -2,12 +2,19 @@
 // bounded, what is nobody's; and TLS with an authority of one's own.
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { makeId } from '../../src/domain/ids.js';
 import { mayRide } from '../../src/domain/riding-calls.js';
 import { connect } from '../../src/index.js';
 import { portMethodNames } from '../../src/server/store/methods.js';
+import { acquireRequest, exclusive } from '../support/domain-values.js';
 import { ServeSite } from '../support/serve-site.js';
 import { makeCertificate } from '../support/servers/tls-certificate.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+
+interface Said {
+  readonly outcome: string;
+  readonly problem?: { readonly code: string };
+}
 
 const site = new ServeSite();
 const id = (n: number): string => `an-id-of-a-lease-${n}`;
@@ -188,6 +195,32 @@ describe('W5: many namespaces', () => {
     const leases = await connect(server.url, { token: write, namespace: 'team-b', services: 'off' });
     await (await leases.acquire('job')).release();
     await leases.shutdown();
+  });
+});
+
+describe('W5: tickets of a token', () => {
+  test('W5: hold within one batch too: as many wait as may, the others are told so, and a refusal counts no longer', async () => {
+    const server = await site.serve({ limits: { waitsPerToken: 100 } });
+    await site.ask(server, 'POST /v1/leases', { body: { resource: 'a', ttl: '1m' } });
+    const bornAt = Date.now();
+    const items = (call: number, join: boolean) =>
+      Array.from({ length: 200 }, (_, n) => {
+        const lease = { id: makeId(bornAt, `${call}-${n}-`.padEnd(20, 'x')), bornAt, owner: `w${n}`, join };
+        return acquireRequest({ ...lease, parts: [exclusive('a')], callerWall: bornAt });
+      });
+    const ask = async (join: boolean): Promise<string[]> => {
+      const calls = Array.from({ length: 16 }, (_, call) => ({ method: 'acquire', args: [items(call, join)] }));
+      const { body } = await site.ask(server, 'POST /v1/batch', { body: { calls } });
+      return (body['answers'] as { answer: { results: Said[] } }[])
+        .flatMap(({ answer }) => answer.results)
+        .map(({ outcome, problem }) => problem?.code ?? outcome);
+    };
+    const count = (said: readonly string[], what: string): number => said.filter((one) => one === what).length;
+    expect(count(await ask(false), 'refused')).toBe(3_200);
+    const said = await ask(true);
+    expect([count(said, 'queued'), count(said, 'RATE_LIMITED')]).toEqual([100, 3_100]);
+    const again = await ask(true);
+    expect([count(again, 'queued'), count(again, 'RATE_LIMITED')]).toEqual([100, 3_100]);
   });
 });
 

@@ -95,22 +95,19 @@ describe('W5: limits', () => {
   test('W5: tickets of a token are counted while they live', async () => {
     const clock = new FakeClock();
     const tickets = new TicketLimit(clock, 2);
-    for (const id of ['t1', 't2']) {
-      expect(tickets.check(caller('a'), id)).toBeUndefined();
-      tickets.queued(caller('a'), id);
-    }
-    expect(tickets.check(caller('a'), 't3')).toEqual(limited);
-    expect(tickets.check(caller('a'), 't1')).toBeUndefined();
-    expect(tickets.check(caller('b'), 't3')).toBeUndefined();
+    const reserve = (id: string, token = 'a'): boolean => tickets.reserve(caller(token), id);
+    expect([reserve('t1'), reserve('t2'), reserve('t1')]).toEqual([true, true, false]);
+    expect(() => reserve('t3')).toThrow(limited); // asked for together: counted before any is answered
+    expect(reserve('t3', 'b')).toBe(true);
+    tickets.queued(caller('a'), 't1');
     tickets.gone(caller('a'), 't2');
-    expect(tickets.check(caller('a'), 't3')).toBeUndefined();
+    expect(reserve('t3')).toBe(true);
     tickets.queued(caller('a'), 't3');
     await clock.advance(6_000);
     tickets.queued(caller('a'), 't1');
     await clock.advance(6_000);
-    expect(tickets.check(caller('a'), 't4')).toBeUndefined(); // t3 has died, t1 was refreshed
-    tickets.queued(caller('a'), 't4');
-    expect(tickets.check(caller('a'), 't5')).toEqual(limited);
+    expect(reserve('t4')).toBe(true); // t3 has died, t1 was refreshed
+    expect(() => reserve('t5')).toThrow(limited);
   });
 
   test('W3: a token in an address is refused, and no log line keeps one', () => {

@@ -1,6 +1,6 @@
 // How many tickets one token may have in the queue through this server (W5), for clients that wait by themselves and ask again
-// (the HTTP store). A ticket counts from the answer `queued` until it is granted or ended, or until it would have died without a
-// refresh (Q2), so nothing has to be told for it to be forgotten.
+// (the HTTP store). A ticket counts from the question on, so that those that are asked for together are all counted, until it is
+// granted, refused or ended, or until it would have died without a refresh (Q2): nothing has to be told for it to be forgotten.
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
 import { TICKET_LIFE_MS } from '../../domain/limits.js';
@@ -17,14 +17,18 @@ export class TicketLimit {
     this.#most = mostPerToken;
   }
 
-  /** Before an acquire that may join. */
-  check({ tokenId = '' }: Caller, id: string): LeaseError | undefined {
+  /** Before an acquire that may join: true where the id counts from now on, false where it did already. Throws RATE_LIMITED. */
+  reserve(caller: Caller, id: string): boolean {
+    const { tokenId = '' } = caller;
     const mine = this.#tickets.get(tokenId);
-    if (!mine || mine.size < this.#most || mine.has(id)) return undefined;
-    this.#forgetDead(tokenId, mine);
-    if (mine.size < this.#most) return undefined;
-    const text = `${this.#most} requests of this token wait already, which is the limit: try again later`;
-    return new LeaseError('RATE_LIMITED', text, { details: { retryAfterMs: 1_000 } });
+    if (mine?.has(id)) return false;
+    if (mine && mine.size >= this.#most) this.#forgetDead(tokenId, mine);
+    if (mine && mine.size >= this.#most) {
+      const text = `${this.#most} requests of this token wait already, which is the limit: try again later`;
+      throw new LeaseError('RATE_LIMITED', text, { details: { retryAfterMs: 1_000 } });
+    }
+    this.queued(caller, id);
+    return true;
   }
 
   queued({ tokenId = '' }: Caller, id: string): void {

@@ -86,14 +86,20 @@ export class StoreCalls {
       call.method,
       items.map(({ item }) => item),
     );
+    const reserved: string[] = [];
     const permitted = items.flatMap(({ at, item }) => {
-      const allowed = attempt(() => this.#permitted(call.method, caller, item, known));
+      const allowed = attempt(() => this.#permitted(call.method, caller, item, known, reserved));
       if (!(allowed instanceof LeaseError)) return [allowed];
       refused.set(at, failedItem(allowed));
       return [];
     });
     if (call.method === 'acquire') this.#tickets.asked(asker.client, permitted);
-    const answers = await this.#lane(method, store, call.method).ask(permitted);
+    const answers = await this.#lane(method, store, call.method)
+      .ask(permitted)
+      .catch((error: unknown) => {
+        for (const id of reserved) this.#ticketLimit.gone(caller, id);
+        throw error;
+      });
     this.#learn(call.method, asker, permitted, answers);
     let next = 0;
     const results = given.map((_, at) => refused.get(at) ?? visibleResult(caller, answers.results[next++] as object));
@@ -113,11 +119,12 @@ export class StoreCalls {
     });
   }
 
-  #permitted(method: string, caller: Caller, item: object, known: Known): object {
+  /** A ticket that may come of it is counted at once: the next item, and the next call of the batch, find it counted (W5). */
+  #permitted(method: string, caller: Caller, item: object, known: Known, reserved: string[]): object {
+    const permitted = permitItem(method, caller, item, known);
     const { id, join } = item as { id: string; join?: boolean };
-    const tooMany = method === 'acquire' && join ? this.#ticketLimit.check(caller, id) : undefined;
-    if (tooMany) throw tooMany;
-    return permitItem(method, caller, item, known);
+    if (method === 'acquire' && join === true && this.#ticketLimit.reserve(caller, id)) reserved.push(id);
+    return permitted;
   }
 
   #lane(method: ListMethod, store: Store, name: string): CallLane {
