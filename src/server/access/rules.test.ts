@@ -4,12 +4,12 @@ import type { Caller, Role } from '../context.js';
 import { unwrapMetadata, unwrapped, takenBy, wrapMetadata } from './lease-metadata.js';
 import {
   boundFilter,
+  grantFor,
   isWithin,
   mayDo,
   mayManage,
   mayTouch,
   ownerFor,
-  requireGrant,
   requireNames,
   requireReclaim,
   requireRevoke,
@@ -88,10 +88,16 @@ describe('W3: what a caller may do', () => {
   test('W3: nobody makes, sees or revokes a token that may more than its maker', () => {
     const bounded = caller({ role: 'admin', prefix: 'orders' });
     const wanted = { name: 'n', role: 'write' } as const;
-    expect(() => requireGrant(caller(), wanted)).toThrow(forbidden);
-    expect(() => requireGrant(bounded, wanted)).toThrow(forbidden);
-    expect(() => requireGrant(bounded, { ...wanted, prefix: 'orders2' })).toThrow(forbidden);
-    expect(() => requireGrant(bounded, { ...wanted, prefix: 'orders/eu' })).not.toThrow();
+    expect(() => grantFor(caller(), wanted)).toThrow(forbidden);
+    expect(() => grantFor(bounded, wanted)).toThrow(forbidden);
+    expect(() => grantFor(bounded, { ...wanted, prefix: 'orders2' })).toThrow(forbidden);
+    expect(() => grantFor(bounded, { ...wanted, prefix: 'orders/eu' })).not.toThrow();
+    const owned = caller({ role: 'admin', owner: 'ops' });
+    expect(grantFor(owned, wanted)).toMatchObject({ owner: 'ops' });
+    expect(grantFor(owned, { ...wanted, owner: 'ops' })).toMatchObject({ owner: 'ops' });
+    expect(() => grantFor(owned, { ...wanted, owner: 'other' })).toThrow(forbidden);
+    expect(() => grantFor(owned, { ...wanted, expiresInMs: 2_001 }, 2_000)).toThrow(forbidden);
+    expect(() => grantFor(owned, { ...wanted, expiresInMs: 2_000 }, 2_000)).not.toThrow();
     const token = { id: 't', name: 'n', role: 'read', createdBy: 'x', at: 1 } as const;
     expect(mayManage(bounded, token)).toBe(false);
     expect(mayManage(bounded, { ...token, prefix: 'orders/eu' })).toBe(true);

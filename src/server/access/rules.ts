@@ -92,12 +92,18 @@ export function boundFilter<F extends { prefix?: string | undefined; resource?: 
   return { ...filter, prefix: bound };
 }
 
-/** Nobody makes a token that may more than its maker. */
-export function requireGrant(caller: Caller, wanted: NewToken): void {
+/** Nobody makes a token that may more than its maker, which has `leftMs` to live: a bound owner is passed on, and so is its end
+ *  (by the stream, to the millisecond); what goes past either is refused. Answers what may be made. */
+export function grantFor(caller: Caller, wanted: NewToken, leftMs = Infinity): NewToken {
   requireRole(caller, 'admin');
-  if (caller.prefix === undefined) return;
-  if (wanted.prefix !== undefined && isWithin(caller.prefix, wanted.prefix)) return;
-  throw forbidden(`token ${caller.name} makes tokens for ${caller.prefix} and below alone: give such a prefix`);
+  const { name, prefix, owner } = caller;
+  if (prefix !== undefined && (wanted.prefix === undefined || !isWithin(prefix, wanted.prefix)))
+    throw forbidden(`token ${name} makes tokens for ${prefix} and below alone: give such a prefix`);
+  if (owner !== undefined && wanted.owner !== undefined && wanted.owner !== owner)
+    throw forbidden(`token ${name} makes tokens for the owner ${owner} alone: give that one, or none`);
+  if (wanted.expiresInMs !== undefined && wanted.expiresInMs > leftMs)
+    throw forbidden(`token ${name} ends before that, and no token outlives its maker: give a shorter life, or none`);
+  return { ...wanted, owner: owner ?? wanted.owner };
 }
 export function mayManage(caller: Caller, token: Token): boolean {
   if (!mayDo(caller, 'admin')) return false;

@@ -87,6 +87,26 @@ describe('W3: following tokens', () => {
     access.stop();
   });
 
+  test('W3: a token ends no later than its maker, and acts as the owner its maker is bound to', async () => {
+    const { clock, open } = stage();
+    const access = open();
+    await access.start();
+    const maker = await access.create(admin, { name: 'brief', role: 'admin', owner: 'ops', expiresInMs: 2_000 });
+    await clock.advance(400);
+    const by = access.identify(`Bearer ${maker.secret}`) as Caller;
+    const wanted = { name: 'heir', role: 'admin' } as const;
+    const forbidden = { code: 'FORBIDDEN' };
+    await expect(access.create(by, { ...wanted, expiresInMs: 60_000 })).rejects.toMatchObject(forbidden);
+    await expect(access.create(by, { ...wanted, owner: 'root' })).rejects.toMatchObject(forbidden);
+    const { token } = await access.create(by, wanted);
+    expect(token).toMatchObject({ owner: 'ops', expiresAt: maker.token.expiresAt });
+    const shorter = await access.create(by, { ...wanted, name: 'shorter', expiresInMs: 1_000 });
+    expect(shorter.token.expiresAt).toBe((maker.token.expiresAt ?? 0) - 600);
+    await access.revoke(admin, 'brief');
+    await expect(access.create(by, { ...wanted, name: 'late' })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    access.stop();
+  });
+
   test('W3, W4: when the data is replaced its tokens count no more, and the door stays shut', async () => {
     const { clock, store, open } = stage();
     let current: Store = store;

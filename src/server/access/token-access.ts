@@ -15,13 +15,15 @@ import { withStatus } from '../problem.js';
 import { actorOf, checkNewToken, parseOperation, type NewToken, type Token } from './token.js';
 import { MOST_TOKENS, TokenBook } from './token-book.js';
 import { TokenStream } from './token-stream.js';
-import { mayManage, requireGrant } from './rules.js';
+import { grantFor, mayManage } from './rules.js';
 
 const LOOK_MS = 500;
 /** The oldest view a request is judged by: this long after a token was made or revoked every server goes by it (W3). */
 export const KNOWN_WITHIN_MS = 1_000;
 /** Reads of 1,000 operations each: more than tokens that were ever made. */
 const MOST_PAGES = 10_000;
+
+const ENDED = 'the token of this request was revoked or has expired';
 
 /** Everybody on this machine, while no token was made. */
 const EVERYBODY: Caller = Object.freeze({
@@ -137,10 +139,12 @@ export class TokenAccess implements Access {
   }
 
   async create(by: Caller, given: NewToken): Promise<MadeToken> {
-    const wanted = checkNewToken(given);
-    requireGrant(by, wanted);
+    const asked = checkNewToken(given);
+    grantFor(by, asked);
     await this.refresh();
     const now = this.#storeNow();
+    const endsBy = this.#endOf(by);
+    const wanted = grantFor(by, asked, endsBy === undefined ? undefined : endsBy - now);
     const isTaken = this.#reading.book
       .list()
       .some(({ id, name }) => name === wanted.name && this.#reading.book.isLive(id, now));
@@ -148,7 +152,7 @@ export class TokenAccess implements Access {
       throw withStatus(409, 'INVALID_ARGUMENT', 'a token of this name stands: revoke it, or take another name');
     if (this.#reading.book.size >= MOST_TOKENS)
       throw new LeaseError('RATE_LIMITED', `${MOST_TOKENS} tokens stand, which is the limit: revoke some`);
-    const { token, secret } = await this.#stream.create(wanted, actorOf(by));
+    const { token, secret } = await this.#stream.create(wanted, actorOf(by), endsBy);
     await this.refresh().catch(() => undefined); // it is made: the secret is shown now or never
     return { token, secret: secret.text };
   }
@@ -170,6 +174,14 @@ export class TokenAccess implements Access {
   async list(by: Caller): Promise<Token[]> {
     if (!this.isFresh) await this.refresh();
     return this.#reading.book.list().filter((token) => mayManage(by, token));
+  }
+
+  /** By the store's clock; undefined for who has no end. */
+  #endOf({ tokenId }: Caller): number | undefined {
+    if (tokenId === undefined) return undefined;
+    const token = this.#reading.book.get(tokenId);
+    if (!token) throw unauthorized(ENDED);
+    return token.expiresAt;
   }
 
   /** Store time never runs ahead of this by more than the answer took to come. */
@@ -230,7 +242,7 @@ export class TokenAccess implements Access {
     for (const [id, listeners] of [...this.#listeners]) {
       if (this.#reading.book.isLive(id, now)) continue;
       this.#listeners.delete(id);
-      const why = unauthorized('the token of this request was revoked or has expired');
+      const why = unauthorized(ENDED);
       for (const ended of [...listeners]) ended(why);
     }
   }

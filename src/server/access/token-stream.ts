@@ -37,17 +37,23 @@ export class TokenStream {
     return this.#within('read', sequences.read(order));
   }
 
-  async create(wanted: NewToken, by: string): Promise<{ readonly token: Token; readonly secret: Secret }> {
+  /** It ends by `endsBy` of the store's clock, whatever is wanted. */
+  async create(
+    wanted: NewToken,
+    by: string,
+    endsBy?: number,
+  ): Promise<{ readonly token: Token; readonly secret: Secret }> {
     const secret = makeSecret(this.#clock);
     const { now } = await this.#within('time', this.#store.time());
     const { name, role, prefix, owner, expiresInMs } = wanted;
+    const expiresAt = Math.min(now + (expiresInMs ?? Infinity), endsBy ?? Infinity);
     const token: Token = {
       id: secret.id,
       name,
       role,
       ...(prefix === undefined ? {} : { prefix }),
       ...(owner === undefined ? {} : { owner }),
-      ...(expiresInMs === undefined ? {} : { expiresAt: now + expiresInMs }),
+      ...(expiresAt === Infinity ? {} : { expiresAt }),
       createdBy: by,
       at: now,
     };
