@@ -107,6 +107,19 @@ describe('W5: bodies', () => {
 });
 
 describe('W4: foreign requests', () => {
+  test('W4: without tokens what a proxy passed on is refused, and says what to do; with one its token counts', async () => {
+    await served();
+    const passedOn = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+    for (const name of passedOn) {
+      const { status, body } = await site.ask(server!, 'GET /v1/leases', { headers: { [name]: '192.0.2.7' } });
+      expect([status, body['code']]).toEqual([403, 'FORBIDDEN']);
+      expect(body['detail']).toMatch(new RegExp(`${name} says .* make a token`));
+    }
+    const token = await site.token(server!, { name: 'ops', role: 'admin' });
+    const headers = { 'x-forwarded-for': '192.0.2.7' };
+    expect((await site.ask(server!, 'GET /v1/leases', { token, headers })).status).toBe(200);
+  });
+
   test('W4: without tokens a foreign Host is told nothing, and a foreign Origin changes nothing', async () => {
     await served();
     for (const host of ['evil.example', `localhost.evil.example:${server!.port}`, '10.1.2.3']) {

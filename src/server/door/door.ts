@@ -7,7 +7,7 @@ import { LeaseError } from '../../domain/errors.js';
 import type { Access, Caller, ServerEnv, ServerLimits, ServerRequest } from '../context.js';
 import { isPagePath } from '../page.js';
 import { readBody } from './body.js';
-import { refuseForeign, type Approach } from './foreign-requests.js';
+import { PROXY_HEADERS, refuseForeign, type Approach } from './foreign-requests.js';
 import { RateLimit } from './rate-limit.js';
 import { refuseTokenInUrl } from './token-in-url.js';
 
@@ -76,6 +76,7 @@ function approachOf({ req }: ServerRequest): Omit<Approach, 'address' | 'isPubli
     origin: req.header('origin'),
     fetchSite: req.header('sec-fetch-site'),
     contentType: req.header('content-type'),
+    proxyHeader: PROXY_HEADERS.find((name) => req.header(name) !== undefined),
   };
 }
 

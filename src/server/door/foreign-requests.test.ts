@@ -9,6 +9,7 @@ const fine: Approach = {
   origin: undefined,
   fetchSite: undefined,
   contentType: 'application/json',
+  proxyHeader: undefined,
   address: '127.0.0.1',
 };
 const status = (given: Partial<Approach>, hasTokens = false): unknown =>
@@ -51,6 +52,13 @@ describe('W4: foreign requests', () => {
     expect(status({ address: '192.0.2.7' })).toBe(403);
     expect(status({ address: '::ffff:127.0.0.1' })).toBeUndefined();
     expect(status({ host: 'leases.example', address: '192.0.2.7' }, true)).toBeUndefined();
+  });
+
+  test('W4: without tokens nothing is answered that a proxy passed on', () => {
+    for (const method of ['GET', 'POST']) {
+      expect(status({ method, proxyHeader: 'via' })).toBe(403);
+      expect(status({ method, proxyHeader: 'via' }, true)).toBeUndefined();
+    }
   });
 
   test('W4: nothing is changed or told for a foreign origin, with tokens or without', () => {
