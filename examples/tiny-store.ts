@@ -221,7 +221,7 @@ export class TinyStore implements port.Store {
 
   events: port.Store['events'] = async (query) =>
     this.#look(({ space }) => {
-      protocol.checkLimit(query.limit);
+      protocol.checkFilter(query);
       return this.#readLog(space, query);
     });
   settings: port.Store['settings'] = async () => this.#look(({ space }) => ({ settings: space.settings }));
@@ -230,7 +230,7 @@ export class TinyStore implements port.Store {
 
   get: port.Store['get'] = async (ids) =>
     this.#look(({ now, rows }) => {
-      protocol.checkLimit(Math.max(1, ids.length));
+      protocol.checkSoughtIds(ids);
       const known = ids.map((id) => rows.find(id));
       return { items: known.map((row) => (row && row.content !== 0 ? protocol.leaseAt(row, now) : undefined)) };
     });
@@ -238,7 +238,7 @@ export class TinyStore implements port.Store {
   /** In order of (first name, id); the cursor is the last pair handed out. */
   list: port.Store['list'] = async (filter) =>
     this.#look(({ now, rows }) => {
-      protocol.checkLimit(filter.limit);
+      protocol.checkFilter(filter);
       const [, afterId = '', afterName = ''] = /^([^:]*):(.*)$/s.exec(filter.cursor ?? '') ?? [];
       const isPast = (row: LeaseRow): boolean => {
         const order = protocol.compareNames(firstName(row), afterName);

@@ -6,7 +6,15 @@ import { checkId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { checkJson } from './metadata.js';
 import { normaliseParts, sameParts, type Part } from './part.js';
-import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest, RevokeOrder } from './requests.js';
+import type {
+  AcquireRequest,
+  ChangeRequest,
+  EndRequest,
+  EventQuery,
+  ListFilter,
+  RenewRequest,
+  RevokeOrder,
+} from './requests.js';
 import { byteLength, checkName } from './resource-name.js';
 
 // eslint-disable-next-line no-control-regex -- control characters are what this looks for
@@ -183,4 +191,24 @@ export function checkLimit(limit: unknown): number {
   if (Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= LIMITS.rowsPerStep)
     return limit as number;
   throw invalid(`limit is a whole number from 1 to ${LIMITS.rowsPerStep}, got ${shown(limit)}`);
+}
+
+/** Longer than anything a store hands out: an id, a name, and what stands between them. */
+const SOUGHT_BYTES = 1_024;
+
+/** What a list or the log is asked for. Names and owners are as in a request; an id or a cursor that is none finds nothing, but
+ *  every store must be able to take the text. */
+export function checkFilter(filter: ListFilter | EventQuery): void {
+  checkLimit(filter.limit);
+  if (filter.prefix !== undefined) checkName(filter.prefix);
+  if (filter.resource !== undefined) checkName(filter.resource);
+  if (filter.owner !== undefined) checkOwner(filter.owner);
+  if ('leaseId' in filter && filter.leaseId !== undefined) checkText(filter.leaseId, 'leaseId', 0, SOUGHT_BYTES);
+  if ('cursor' in filter && filter.cursor !== undefined) checkText(filter.cursor, 'cursor', 0, SOUGHT_BYTES);
+}
+
+/** Ids that are looked for, which need not be anybody's. */
+export function checkSoughtIds(ids: readonly string[]): void {
+  checkLimit(Math.max(1, ids.length));
+  for (const id of ids) checkText(id, 'an id', 0, SOUGHT_BYTES);
 }

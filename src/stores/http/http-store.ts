@@ -9,10 +9,12 @@ import {
   checkChange,
   checkEnd,
   checkFailTicket,
+  checkFilter,
   checkLimit,
   checkNamespace,
   checkRenew,
   checkRevoke,
+  checkSoughtIds,
 } from '../../domain/check-request.js';
 import { invalid, LeaseError } from '../../domain/errors.js';
 import type { Lease } from '../../domain/lease.js';
@@ -90,7 +92,7 @@ export class HttpStore implements port.Store {
     return this.#one('sweep', order);
   }
   async events(query: EventQuery): Promise<port.Events> {
-    checkLimit(query.limit);
+    checkFilter(query);
     return this.#one('events', query);
   }
   async prune(order: port.PruneOrder): Promise<port.Pruned> {
@@ -109,12 +111,12 @@ export class HttpStore implements port.Store {
   }
 
   async get(ids: readonly string[]): ReturnType<port.Store['get']> {
-    checkLimit(Math.max(1, ids.length));
+    checkSoughtIds(ids);
     const reply = await this.#one<port.Reply & { items: readonly (Lease | null)[] }>('get', ids);
     return { ...reply, items: reply.items.map((lease) => lease ?? undefined) };
   }
   async list(filter: ListFilter): Promise<port.Listed> {
-    checkLimit(filter.limit);
+    checkFilter(filter);
     return this.#one('list', filter);
   }
   async show(resource: string, historyLimit: number): Promise<port.Shown> {

@@ -1,7 +1,7 @@
 // The memory store: the model with a clock, one per namespace. For tests, examples and single processes; nothing of it
 // survives the process, and it says so in `info().capabilities.durability`.
 import { LeaseError } from '../../domain/errors.js';
-import { checkBatch, checkLimit, checkNamespace } from '../../domain/check-request.js';
+import { checkBatch, checkNamespace, checkSoughtIds } from '../../domain/check-request.js';
 import type { Clock } from '../../domain/clock.js';
 import { liftedEpoch } from '../../domain/epoch.js';
 import type {
@@ -119,7 +119,7 @@ export class MemoryStore implements port.Store {
   }
   get(ids: readonly string[]): ReturnType<port.Store['get']> {
     return this.#look((now) => {
-      checkLimit(Math.max(1, ids.length));
+      checkSoughtIds(ids);
       return { items: this.#model.get(now, ids) };
     });
   }

@@ -3,7 +3,7 @@
 //
 // State: rows by id (S8), one log (H1), and the counters of the namespace. A method is one step: it runs from start to
 // end without waiting, so nothing sees it half done (S6). The rules themselves are in ../protocol, one file a topic.
-import { checkLimit } from '../../domain/check-request.js';
+import { checkFilter, checkLimit } from '../../domain/check-request.js';
 import { isLive, isWaiting } from '../../domain/expiry.js';
 import { leaseAt, type Lease, type LeaseRow } from '../../domain/lease.js';
 import { ID_KEEP_MS } from '../../domain/limits.js';
@@ -126,7 +126,7 @@ export class Model {
   }
 
   events(query: EventQuery): LogAnswer {
-    checkLimit(query.limit);
+    checkFilter(query);
     return this.#log.read(query);
   }
 
@@ -152,7 +152,7 @@ export class Model {
 
   /** In order of (first name, id). The cursor is the last pair handed out. */
   list(now: number, filter: ListFilter): { items: Lease[]; cursor?: string } {
-    checkLimit(filter.limit);
+    checkFilter(filter);
     const wanted = this.#rows
       .standing()
       .filter((row) => isListed(row, filter, now))

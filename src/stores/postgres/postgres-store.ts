@@ -4,10 +4,12 @@ import {
   checkChange,
   checkEnd,
   checkFailTicket,
+  checkFilter,
   checkLimit,
   checkNamespace,
   checkRenew,
   checkRevoke,
+  checkSoughtIds,
 } from '../../domain/check-request.js';
 import { LeaseError } from '../../domain/errors.js';
 import { ID_KEEP_MS } from '../../domain/limits.js';
@@ -159,7 +161,7 @@ export class PostgresStore implements port.Store {
   }
 
   async events(query: EventQuery): Promise<port.Events> {
-    checkLimit(query.limit);
+    checkFilter(query);
     const { body, ...reply } = await this.#look<EventColumns>('events', encodeQuery(query, this.namespace));
     return decodeEvents(body, reply, this.namespace);
   }
@@ -196,7 +198,7 @@ export class PostgresStore implements port.Store {
     return { ...reply, ...graphOf(body, reply.now) };
   }
   async get(ids: readonly string[]): ReturnType<port.Store['get']> {
-    checkLimit(Math.max(1, ids.length));
+    checkSoughtIds(ids);
     const { body, ...reply } = await this.#look<RecordColumns[] | null>('get', [ids]);
     const found = new Map((body ?? []).map((one) => [one[0], one]));
     const items = ids.map((id) => {
@@ -206,7 +208,7 @@ export class PostgresStore implements port.Store {
     return { ...reply, items };
   }
   async list(filter: ListFilter): Promise<port.Listed> {
-    checkLimit(filter.limit);
+    checkFilter(filter);
     const { body, ...reply } = await this.#look<RecordColumns[] | null>('list', encodeFilter(filter));
     return decodePage(body ?? [], reply, filter.limit);
   }

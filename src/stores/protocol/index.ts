@@ -12,7 +12,7 @@ export { wokenBy } from './wake.js';
 export * as sequence from './sequence/index.js';
 
 // Domain rules that every such store applies in the same words.
-export { checkBatch, checkLimit, checkNamespace } from '../../domain/check-request.js';
+export { checkBatch, checkFilter, checkLimit, checkNamespace, checkSoughtIds } from '../../domain/check-request.js';
 export { anyOverlap } from '../../domain/conflict.js';
 export { liftedEpoch } from '../../domain/epoch.js';
 export { matchesQuery } from '../../domain/event-query.js';

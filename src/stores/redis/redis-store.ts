@@ -1,6 +1,14 @@
 // The Redis store: one script a method, decided where the data is. What is checked is checked here, before it is sent; what
 // is decided is decided there, in one step, at one moment of the server's clock.
-import { checkBatch, checkFailTicket, checkLimit, checkNamespace, checkRevoke } from '../../domain/check-request.js';
+import {
+  checkBatch,
+  checkFailTicket,
+  checkFilter,
+  checkLimit,
+  checkNamespace,
+  checkRevoke,
+  checkSoughtIds,
+} from '../../domain/check-request.js';
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
 import { leaseAt, type Lease } from '../../domain/lease.js';
@@ -117,7 +125,7 @@ export class RedisStore implements port.Store {
     return nextAt === 0 ? swept : { ...swept, nextAt };
   }
   async events(query: EventQuery): Promise<port.Events> {
-    checkLimit(query.limit);
+    checkFilter(query);
     this.#checkOpen();
     return readLog(this.#namespace, query);
   }
@@ -142,7 +150,7 @@ export class RedisStore implements port.Store {
     return { ...reply, ...waitGraph({ now: reply.now, rows }) };
   }
   async get(ids: readonly string[]): ReturnType<port.Store['get']> {
-    checkLimit(Math.max(1, ids.length));
+    checkSoughtIds(ids);
     const { reply, rest } = await this.#look(SCRIPTS.get, ids.map(String));
     const items = (rest[0] as string[]).map((text) => (text === '' ? undefined : knownLease(text, reply.now)));
     return { ...reply, items };
@@ -157,7 +165,7 @@ export class RedisStore implements port.Store {
       resource = '',
       prefix = '',
     } = filter;
-    checkLimit(limit);
+    checkFilter(filter);
     const cut = cursor.indexOf(':');
     const place = [cursor.slice(cut + 1), cursor.slice(0, cut)];
     const figures = [

@@ -1,5 +1,5 @@
 // The SQLite store: the lease protocol over one file, one BEGIN IMMEDIATE a call. Several processes may share the file.
-import { checkBatch, checkLimit, checkNamespace } from '../../domain/check-request.js';
+import { checkBatch, checkFilter, checkLimit, checkNamespace, checkSoughtIds } from '../../domain/check-request.js';
 import { checkSettings } from '../../domain/settings.js';
 import { leaseAt } from '../../domain/lease.js';
 import type {
@@ -109,7 +109,7 @@ export class SqliteStore implements port.Store {
   }
 
   async events(query: EventQuery): Promise<port.Events> {
-    checkLimit(query.limit);
+    checkFilter(query);
     return this.#look((look) => this.#readLog(look, query));
   }
   async prune(order: port.PruneOrder): Promise<port.Pruned> {
@@ -142,7 +142,7 @@ export class SqliteStore implements port.Store {
     return this.#look((look) => waitGraph(look));
   }
   async get(ids: readonly string[]): ReturnType<port.Store['get']> {
-    checkLimit(Math.max(1, ids.length));
+    checkSoughtIds(ids);
     return this.#look(({ now, rows }) => ({
       items: ids.map((id) => {
         const row = rows.find(id);
@@ -151,7 +151,7 @@ export class SqliteStore implements port.Store {
     }));
   }
   async list(filter: ListFilter): Promise<port.Listed> {
-    checkLimit(filter.limit);
+    checkFilter(filter);
     return this.#look(({ now, space }) => this.#file.listing.page(space, now, filter));
   }
   async show(resource: string, historyLimit: number): Promise<port.Shown> {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { AcquireRequest } from '../../../domain/requests.js';
 import type { ConformanceCase } from '../conformance-case.js';
-import { expectError, type CaseContext } from '../context.js';
+import { expectError, expectRejection, type CaseContext } from '../context.js';
 
 const DAY_MS = 86_400_000;
 const NO_DURATIONS = [NaN, Infinity, -Infinity, -1, 1.5, 2 ** 53, 1e300];
@@ -92,6 +92,21 @@ async function badFollowUps({ grant, record, newId, wall, store }: CaseContext):
   assert.deepEqual(await record(lease.id), lease);
 }
 
+/** What is looked for may be nothing there is; what no store can take as text is the caller's mistake, not the store's failure. */
+async function badSearches({ grant, record, store }: CaseContext): Promise<void> {
+  const lease = await grant('a');
+  for (const text of ['\u0000', 'a\u0000b', '\ud800', 'x'.repeat(2_000)]) {
+    await expectRejection(store.get([lease.id, text]), 'INVALID_ARGUMENT');
+    for (const field of ['prefix', 'resource', 'owner', 'cursor'])
+      await expectRejection(store.list({ limit: 1, [field]: text }), 'INVALID_ARGUMENT');
+    for (const field of ['prefix', 'resource', 'owner', 'leaseId'])
+      await expectRejection(store.events({ limit: 1, [field]: text }), 'INVALID_ARGUMENT');
+  }
+  await expectRejection(store.list({ limit: 1, owner: '' }), 'INVALID_ARGUMENT');
+  assert.deepEqual((await store.get(['nobody', ''])).items, [undefined, undefined]);
+  assert.deepEqual(await record(lease.id), lease);
+}
+
 export const badValues: readonly ConformanceCase[] = [
   ...Object.entries(numbers).flatMap(([field, { good, bad }]): ConformanceCase[] => [
     ...bad.map((value) => ({
@@ -146,5 +161,10 @@ export const badValues: readonly ConformanceCase[] = [
     tags: ['S18', 'S21', 'S5'],
     title: 'bad epochs, ids, request ids and durations in renew, end and change fail and touch nothing',
     run: badFollowUps,
+  },
+  {
+    tags: ['S18', 'S21', 'A11'],
+    title: 'an id, an owner or a name to look for that holds a NUL is refused, and the store is not blamed',
+    run: badSearches,
   },
 ];
