@@ -62,6 +62,11 @@ export class Context {
     return { value: userStoreUrl(), from: "the user's state directory" };
   }
 
+  /** Nobody named a store: it is the user's own, whose directory is made with it. */
+  get isOwnStore(): boolean {
+    return chosen(this.#options.store, '--store', 'HOLDFAST_STORE') === undefined;
+  }
+
   /** The store to serve: a store in memory is the server's own affair, and a new one of this user gets its directory. */
   async serverStore(): Promise<string> {
     const given = chosen(this.#options.store, '--store', 'HOLDFAST_STORE');
@@ -81,11 +86,10 @@ export class Context {
   }
 
   async #open(owner: string): Promise<Holdfast> {
-    const { value: url, from } = await this.store();
+    const { value: url } = await this.store();
     await this.#sayWhich();
-    const isGiven = from === '--store' || from === 'HOLDFAST_STORE';
     const { connect } = await import('../connect.js');
-    const leases = await connect(isGiven ? url : undefined, {
+    const leases = await connect(this.isOwnStore ? undefined : url, {
       namespace: this.namespace().value,
       owner,
       services: 'off',
@@ -109,8 +113,9 @@ export class Context {
     const { openStore } = await import('../stores/open-store.js');
     const { checkNamespace } = await import('../domain/check-request.js');
     const namespace = checkNamespace(this.namespace().value);
-    const how = { clock: this.clock, namespace, migrate: 'check', readOnly: true, ...tokenFor(url) } as const;
-    const store = await openStore(url, how);
+    const { clock, isOwnStore: isFolderMade } = this;
+    const looking = { migrate: 'check', readOnly: true, isFolderMade } as const;
+    const store = await openStore(url, { clock, namespace, ...looking, ...tokenFor(url) });
     this.#closers.push(() => store.close());
     return store;
   }

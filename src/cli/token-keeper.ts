@@ -26,9 +26,9 @@ export async function tokenKeeper(context: Context, isLooking: boolean): Promise
 }
 
 async function inStore(context: Context, url: string, isLooking: boolean): Promise<TokenKeeper> {
-  const { clock } = context;
+  const { clock, isOwnStore: isFolderMade } = context;
   const namespace = context.namespace().value;
-  const looking = { migrate: 'check', readOnly: true } as const;
+  const looking = { migrate: 'check', readOnly: true, isFolderMade } as const;
   const store = await openStore(url, { clock, namespace, ...(isLooking ? looking : { migrate: 'auto' }) });
   context.onClose(() => store.close());
   const access = new TokenAccess({ store, clock, logger: silentLogger });

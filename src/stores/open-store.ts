@@ -13,6 +13,8 @@ export interface OpenOptions {
   readonly migrate: 'auto' | 'check';
   /** For looking only: what is not there is not made, and nothing is written, not even what opening would put right. */
   readonly readOnly?: boolean;
+  /** SQLite: whoever makes the store makes its directory too, as for the one of a user (`defaultStoreUrl`). */
+  readonly isFolderMade?: boolean;
   /** PostgreSQL: the schema that holds everything. */
   readonly schema?: string | undefined;
   readonly poolSize?: number | undefined;

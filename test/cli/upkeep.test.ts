@@ -87,7 +87,11 @@ describe('C7: backup and restore', () => {
       err: `holdfast: ${copy} exists already: name a new file for the backup\n`,
     });
     expect(readFileSync(copy, 'utf8')).toBe('precious');
-    expect((await site.run('backup', join(site.folder, 'no', 'folder.db'))).code).toBe(69);
+    expect(await site.run('backup', join(site.folder, 'no', 'folder.db'))).toEqual({
+      code: 69,
+      out: '',
+      err: `holdfast: the directory ${site.folder}/no cannot be used: create it first\n`,
+    });
   });
 
   test('a restore while others have the file open changes nothing (75)', async () => {
@@ -149,6 +153,17 @@ describe('C7: backup and restore', () => {
     expect((await site.run('history', 'deploy')).out).toContain('Acquired deploy');
   });
 
+  test('into a directory that is not there: that one is named, not the backup (69)', async () => {
+    await acquired('deploy');
+    const copy = join(site.folder, 'monday.db');
+    await site.run('backup', copy);
+    expect(await site.run('restore', copy, '--store', `sqlite:${site.folder}/no/leases.db`)).toEqual({
+      code: 69,
+      out: '',
+      err: `holdfast: the directory ${site.folder}/no cannot be used: create it first\n`,
+    });
+  });
+
   test.each([
     ['missing.db', undefined, 64, /there is no file \S+missing\.db: name a backup made with `holdfast backup`/],
     ['text.db', 'hello '.repeat(1_000), 69, /text\.db is not a database/],
@@ -175,6 +190,18 @@ describe('C7: migrate, sweep, whoami', () => {
     expect((await site.run('migrate')).out).toBe('the store is up to date\n');
     expect((await site.run('migrate', '--dry-run')).out).toBe('the store is up to date\n');
   });
+
+  test.each(['ls', 'token ls', 'migrate --dry-run', 'migrate'])(
+    '%s in a directory that is not there says to create it (69)',
+    async (line) => {
+      site.env['HOLDFAST_STORE'] = `sqlite:${site.folder}/no/leases.db`;
+      expect(await site.run(...line.split(' '))).toEqual({
+        code: 69,
+        out: '',
+        err: `holdfast: the directory ${site.folder}/no cannot be used: create it first\n`,
+      });
+    },
+  );
 
   test('migrate on an empty file names what it lacks', async () => {
     writeFileSync(site.file, '');

@@ -1,7 +1,7 @@
 // Files that cannot be used: each gives a LeaseError with its code and a sentence that says what to do.
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Driver from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -143,6 +143,46 @@ describe('where the file is', () => {
     expect(networkFileSystem(0xff534d42 | 0)).toBe('CIFS');
     expect(networkFileSystem(0x65735546)).toBe('FUSE');
     expect(networkFileSystem(0xef53)).toBeUndefined();
+  });
+});
+
+describe('A8, A11: where a backup goes', () => {
+  test.each([
+    [
+      'a directory that is not there',
+      'missing/copy.db',
+      /^the directory \S+\/missing cannot be used: create it first$/,
+    ],
+    ['a directory that is a file', 'file/copy.db', /^the directory \S+\/file cannot be used: create it first$/],
+    ['one that takes no files', '/proc/copy.db', /^\/proc\/copy\.db cannot be opened: check that .* may write there$/],
+  ])('%s: the target is named, and asking again does not help', async (_, name, message) => {
+    writeFileSync(join(folder.path, 'file'), '');
+    const store = await openSqlite(`sqlite:${file}`, { clock });
+    await expect(store.backup(resolve(folder.path, name))).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      retryable: false,
+      message: expect.stringMatching(message) as string,
+    });
+    await store.close();
+  });
+
+  test('a full disk, where this user may mount a small one: it is named, and no half file is left', async (context) => {
+    const disk = join(folder.path, 'disk');
+    mkdirSync(disk);
+    if (!mountSmallDisk(disk)) context.skip('mounting a file system is not allowed here');
+    const store = await openSqlite(`sqlite:${file}`, { clock });
+    try {
+      writeFileSync(join(disk, 'ballast'), Buffer.alloc(1_000_000));
+      await expect(store.backup(join(disk, 'copy.db'))).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        retryable: true,
+        message: expect.stringContaining(`the disk that holds ${disk}/copy.db is full`) as string,
+      });
+      expect(readdirSync(disk)).toEqual(['ballast']);
+    } finally {
+      await store.close();
+      execFileSync('umount', [disk]);
+    }
   });
 });
 

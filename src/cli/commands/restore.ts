@@ -8,10 +8,9 @@ import { examples } from '../help.js';
 
 export function define(command: Command, context: Context): void {
   command.argument('<file>', 'a backup made with `holdfast backup`').action(async (file: string) => {
-    const { value: url, from } = await context.store();
+    const { value: url } = await context.store();
     const { defaultStoreUrl, restoreStore } = await import('../../stores/open-store.js');
-    const isGiven = from === '--store' || from === 'HOLDFAST_STORE';
-    const restored = await restoreStore(isGiven ? url : defaultStoreUrl(), file, context.clock);
+    const restored = await restoreStore(context.isOwnStore ? defaultStoreUrl() : url, file, context.clock);
     if (restored.outcome === 'inUse') {
       throw new CommandError(EXIT.refused, `others have ${restored.path} open: stop them first; nothing was changed`);
     }

@@ -7,31 +7,36 @@ import { Worker } from 'node:worker_threads';
 import Driver from 'better-sqlite3';
 import { invalid } from '../../domain/errors.js';
 import { readAnchor, writeAnchor, type Anchor } from './file-clock.js';
+import { refuseMissingFolder } from './file-system.js';
 import type { SqliteFile } from './sqlite-file.js';
-import { translateError } from './translate-error.js';
+import { translateCopyError } from './translate-error.js';
 
 export async function backupFile(file: SqliteFile, path: string): Promise<void> {
   const target = resolvePath(path);
   if (existsSync(target)) throw invalid(`${target} exists already: name a new file for the backup`);
+  refuseMissingFolder(target);
   const partial = `${target}.partial-${file.clock.randomText()}`;
   try {
     await copyInWorker(file.path, partial);
     markAsBackup(partial);
     renameSync(partial, target);
   } catch (error) {
-    throw translateError(error, target);
+    throw translateCopyError(error, file.path, target);
   } finally {
     for (const end of ['', '-wal', '-shm', '-journal']) rmSync(partial + end, { force: true });
   }
 }
 
-/** One snapshot, copied off the loop. (The driver's own backup starts again whenever somebody else commits.) */
+/** One snapshot, copied off the loop. (The driver's own backup starts again whenever somebody else commits.) Its errors are
+ *  made anew: those of the driver are no native ones, and come out of a worker without their code and their words. */
 const WORKER_CODE = `
 const { workerData } = require('node:worker_threads');
 const Driver = require(workerData.driver);
 const db = new Driver(workerData.path, { timeout: 1000, fileMustExist: true });
 try {
   db.prepare('VACUUM INTO ?').run(workerData.target);
+} catch ({ code, message }) {
+  throw Object.assign(new Error(message), { code });
 } finally {
   db.close();
 }

@@ -1,6 +1,7 @@
-// File systems on which SQLite's locks are not to be trusted. A lease file there would have two holders sooner or later
-// (one file, one kernel: S13), so it is refused unless the URL says `network=allow`.
-import { statfsSync } from 'node:fs';
+// Where a file cannot be: in a directory that is not there, and on file systems where SQLite's locks are not to be trusted. A
+// lease file there would have two holders sooner or later (one file, one kernel: S13), so it is refused unless the URL says
+// `network=allow`.
+import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { LeaseError } from '../../domain/errors.js';
 
@@ -26,6 +27,25 @@ export function networkFileSystem(type: number): string | undefined {
   return NETWORK_FILE_SYSTEMS.get(type >>> 0);
 }
 
+/** SQLite only says that it cannot open the file. */
+export function refuseMissingFolder(path: string): void {
+  let isFolder: boolean;
+  try {
+    isFolder = statSync(dirname(path)).isDirectory();
+  } catch (cause) {
+    throw noFolder(path, cause);
+  }
+  if (!isFolder) throw noFolder(path);
+}
+
+function noFolder(path: string, cause?: unknown): LeaseError {
+  return new LeaseError('STORE_UNAVAILABLE', `the directory ${dirname(path)} cannot be used: create it first`, {
+    details: { path },
+    cause,
+    retryable: false,
+  });
+}
+
 export function refuseNetworkFileSystem(path: string, allowed: boolean): void {
   if (allowed) return;
   const folder = dirname(path);
@@ -33,11 +53,7 @@ export function refuseNetworkFileSystem(path: string, allowed: boolean): void {
   try {
     type = statfsSync(folder).type;
   } catch (cause) {
-    throw new LeaseError('STORE_UNAVAILABLE', `the directory ${folder} cannot be used: create it first`, {
-      details: { path },
-      cause,
-      retryable: false,
-    });
+    throw noFolder(path, cause);
   }
   const name = networkFileSystem(type);
   if (name === undefined) return;

@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
 import { readAnchor, whyStale, type Anchor } from './file-clock.js';
+import { refuseMissingFolder } from './file-system.js';
 import { anchorFile } from './incarnation.js';
 import { applyMigrations, openDatabase, pendingMigrations } from './open-file.js';
 import { SqliteFile } from './sqlite-file.js';
@@ -23,6 +24,8 @@ export interface SqliteOptions {
   readonly migrate?: 'auto' | 'check';
   /** For looking only: a file that is missing, lacks a migration or needs a new incarnation is refused as it is. */
   readonly readOnly?: boolean;
+  /** Whoever makes the store makes its directory too. */
+  readonly isFolderMade?: boolean;
 }
 
 export async function openSqlite(url: string, options: SqliteOptions): Promise<SqliteStore> {
@@ -47,11 +50,12 @@ type Opened =
   | { readonly outcome: 'open'; readonly file: SqliteFile; readonly applied: readonly string[] }
   | { readonly outcome: 'taken'; readonly error: LeaseError };
 
-function tryOpen(url: SqliteUrl, { clock, migrate, readOnly = false }: SqliteOptions): Opened {
+function tryOpen(url: SqliteUrl, options: SqliteOptions): Opened {
+  const { clock, migrate, readOnly = false, isFolderMade = false } = options;
   let db: Database | undefined;
   const before = standingAt(url.path);
   try {
-    if (readOnly) refuseMissing(url.path);
+    if (readOnly) refuseMissing(url.path, isFolderMade);
     db = openDatabase(url, readOnly);
     if (readOnly) return { outcome: 'open', file: openToLook(db, url.path, clock), applied: [] };
     if (migrate === 'check') refusePending(db, url.path);
@@ -83,8 +87,9 @@ function standingAt(path: string): string {
 }
 
 /** Looking at a file that is not there must not make it. */
-function refuseMissing(path: string): void {
+function refuseMissing(path: string, isFolderMade: boolean): void {
   if (existsSync(path)) return;
+  if (!isFolderMade) refuseMissingFolder(path);
   throw new LeaseError('STORE_UNAVAILABLE', `there is no store at ${path} yet: \`holdfast migrate\` makes it`, {
     details: { path, missing: true },
     retryable: false,

@@ -8,10 +8,11 @@ import type { Clock } from '../../domain/clock.js';
 import { invalid, LeaseError } from '../../domain/errors.js';
 import { markAsBackup } from './backup.js';
 import { readAnchor } from './file-clock.js';
+import { refuseMissingFolder } from './file-system.js';
 import { pendingMigrations, refuseForeignFile } from './open-file.js';
 import { openSqlite } from './open-sqlite.js';
 import { parseSqliteUrl } from './sqlite-url.js';
-import { codeOf, isBusy, translateError } from './translate-error.js';
+import { codeOf, isBusy, translateCopyError, translateError } from './translate-error.js';
 
 export type Restored =
   | { readonly outcome: 'restored'; readonly path: string; readonly incarnation: string; readonly replaced?: string }
@@ -27,10 +28,11 @@ export async function restoreSqlite(url: string, backup: string, clock: Clock): 
   const source = resolvePath(backup);
   if (!existsSync(source)) throw invalid(`there is no file ${source}: name a backup made with \`holdfast backup\``);
   if (source === path) throw invalid(`${source} is the store itself: name a backup of it`);
+  refuseMissingFolder(path);
   const partial = `${path}.partial-${clock.randomText()}`;
   let replaced: string | undefined;
   try {
-    takeCopy(source, partial);
+    takeCopy(source, partial, path);
     if (existsSync(path)) {
       replaced = `${path}.replaced-${stamp(clock.wall())}`;
       if (!replace(path, partial, replaced)) return { outcome: 'inUse', path };
@@ -48,15 +50,15 @@ export async function restoreSqlite(url: string, backup: string, clock: Clock): 
   return { outcome: 'restored', path, incarnation, ...(replaced === undefined ? {} : { replaced }) };
 }
 
-/** A copy that is whole, ours, of a known schema, and marked. The source is only read. */
-function takeCopy(source: string, partial: string): void {
+/** A copy that is whole, ours, of a known schema, and marked; it is to become `path`. The source is only read. */
+function takeCopy(source: string, partial: string, path: string): void {
   const original = new Driver(source, { readonly: true, timeout: BUSY_TIMEOUT_MS });
   try {
     refuseForeignFile(original, source);
     if (readAnchorOf(original) === undefined) throw notABackup(source);
     original.prepare('VACUUM INTO ?').run(partial);
   } catch (error) {
-    throw translateError(error, source);
+    throw translateCopyError(error, source, path);
   } finally {
     original.close();
   }

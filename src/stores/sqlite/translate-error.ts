@@ -14,8 +14,17 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && typeof (error as DriverError).code === 'string' ? (error as DriverError).code : '';
 }
 
-/** LeaseErrors pass through; everything else becomes one. */
-export function translateError(error: unknown, path: string): LeaseError {
+/** The codes of a copy that failed for what is copied. All others are about where the copy goes. */
+const OF_THE_SOURCE = /^SQLITE_(BUSY|LOCKED|PROTOCOL|NOTADB|CORRUPT|IOERR_(SHORT_)?READ)/;
+
+/** The same for a copy, which is about two files. */
+export function translateCopyError(error: unknown, source: string, target: string): LeaseError {
+  if (OF_THE_SOURCE.test(codeOf(error))) return translateError(error, source);
+  return translateError(error, target, `writing ${target}`);
+}
+
+/** LeaseErrors pass through; everything else becomes one. `what` failed where the code says nothing that is known here. */
+export function translateError(error: unknown, path: string, what = `the store at ${path}`): LeaseError {
   if (error instanceof LeaseError) return error;
   const code = codeOf(error);
   const base = code.split('_').slice(0, 2).join('_');
@@ -47,10 +56,7 @@ export function translateError(error: unknown, path: string): LeaseError {
     case 'SQLITE_PROTOCOL':
       return unavailable(`${path} is locked by another process: look for one that is stopped inside a write`, true);
     default:
-      return unavailable(
-        `the store at ${path} failed: ${error instanceof Error ? error.message : String(error)}`,
-        true,
-      );
+      return unavailable(`${what} failed: ${error instanceof Error ? error.message : String(error)}`, true);
   }
 
   function unavailable(message: string, retryable: boolean): LeaseError {
