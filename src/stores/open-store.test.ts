@@ -1,5 +1,5 @@
 // From a URL to a store: what is known, what is planned and refused by name, and where the data is without a URL.
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { temporaryFolder, type TemporaryFolder } from '../../test/support/temporary-folder.js';
 import { FakeClock } from '../testing/fake-clock.js';
@@ -15,11 +15,12 @@ afterEach(() => folder.remove());
 
 describe('schemes', () => {
   test('memory and sqlite, whatever the case', async () => {
-    for (const url of ['memory:', 'MEMORY:', `sqlite:${folder.path}/a.db`]) {
+    for (const url of ['memory:', 'MEMORY:', `sqlite:${folder.path}/a.db`, `SQLite:${folder.path}/b.db`]) {
       const store = await openStore(url, options);
       expect(store.namespace).toBe('here');
       await store.close();
     }
+    expect(readdirSync(folder.path).filter((name) => name.endsWith('.db'))).toEqual(['a.db', 'b.db']);
   });
 
   test('etcd: is refused by name, and the known ones are listed', async () => {

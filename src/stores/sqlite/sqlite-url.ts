@@ -14,7 +14,7 @@ const MAX_CACHE_KIB = 4 * 1024 * 1024;
 const KNOWN = ['cacheSize', 'synchronous', 'network'];
 
 export function parseSqliteUrl(url: string): SqliteUrl {
-  const [, rest = url] = /^sqlite:(?:\/\/(?=\/))?(.*)$/s.exec(url) ?? [];
+  const [, rest = url] = /^sqlite:(?:\/\/(?=\/))?(.*)$/is.exec(url) ?? [];
   const cut = rest.indexOf('?');
   const rawPath = cut === -1 ? rest : rest.slice(0, cut);
   const options = new URLSearchParams(cut === -1 ? '' : rest.slice(cut + 1));
