@@ -1,6 +1,7 @@
 // From arguments to an exit code. Only the command that was named is loaded; the others are known by name and summary.
 // Whatever goes wrong becomes one line on standard error and a code that says what kind of trouble it was (C1).
 import { Command, CommanderError } from 'commander';
+import { LeaseError } from '../domain/errors.js';
 import { COMMANDS, type CommandEntry } from './command-table.js';
 import { Context } from './context.js';
 import { EXIT, exitCodeOf } from './exit-codes.js';
@@ -96,6 +97,22 @@ function report(error: unknown, program: Command): number {
     );
     return EXIT.usage;
   }
-  tell(error instanceof Error ? error.message : String(error));
+  const message = error instanceof Error ? error.message : String(error);
+  const isInvalid = error instanceof LeaseError && error.code === 'INVALID_ARGUMENT';
+  tell(isInvalid ? asTyped(message, namedIn(program)) : message);
   return exitCodeOf(error);
+}
+
+/** The command that was named: the innermost one. */
+function namedIn(command: Command): Command {
+  const inner = command.commands.find((one) => one.name() === command.args[0]);
+  return inner ? namedIn(inner) : command;
+}
+
+/** What is wrong with an option is said by its name in the library; who typed it is told the flag. */
+function asTyped(message: string, command: Command): string {
+  const [name = ''] = message.split(' ', 1);
+  if (command.getOptionValueSource(name) !== 'cli') return message;
+  const flag = command.options.find((option) => option.attributeName() === name)?.long;
+  return `${flag ?? name}${message.slice(name.length)}`;
 }

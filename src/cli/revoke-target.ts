@@ -88,7 +88,7 @@ function highest(holders: readonly LeaseRecord[]): number {
 export async function carryOut(
   leases: Holdfast,
   orders: readonly Order[],
-  how: { reason: string; keepOut?: string },
+  how: { reason: string; keepOut?: number },
 ): Promise<LeaseRecord[]> {
   const ended: LeaseRecord[] = [];
   for (const order of orders) ended.push(...(await leases.revoke({ ...order, ...how })));

@@ -31,8 +31,13 @@ function two(value: number): string {
 }
 
 /** A moment given as a time, or as how long ago it was: `2026-01-31T12:00:00Z`, `2026-01-31`, `90m`. */
-export function momentOf(text: string, name: string, now: string, agoMs: (text: string) => number | undefined): string {
-  const ago = agoMs(text);
+export function momentOf(
+  text: string,
+  name: string,
+  now: string,
+  agoMs: (text: string, name: string) => number | undefined,
+): string {
+  const ago = agoMs(text, name);
   if (ago !== undefined) return new Date(Date.parse(now) - ago).toISOString();
   const isTime = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/.test(text);
   const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(text) || text.length === 10;

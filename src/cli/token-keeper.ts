@@ -36,9 +36,7 @@ async function inStore(context: Context, url: string, isLooking: boolean): Promi
   const by = { tokenId: undefined, name, role: 'admin', prefix: undefined, owner: undefined } as const;
   return {
     create: async ({ expiresIn, ...wanted }) => {
-      const bounds = { name: '--expires', minMs: 1_000, maxMs: LONGEST_LIFE_MS };
-      const expiresInMs = expiresIn === undefined ? undefined : parseDuration(expiresIn, bounds);
-      const { token, secret } = await access.create(by, { ...wanted, expiresInMs });
+      const { token, secret } = await access.create(by, { ...wanted, expiresInMs: lifeMs(expiresIn) });
       return { ...tokenView(token), secret };
     },
     list: async () => (await access.list(by)).map(tokenView),
@@ -46,12 +44,18 @@ async function inStore(context: Context, url: string, isLooking: boolean): Promi
   };
 }
 
+function lifeMs(expiresIn: string | undefined): number | undefined {
+  if (expiresIn === undefined) return undefined;
+  return parseDuration(expiresIn, { name: '--expires', minMs: 1_000, maxMs: LONGEST_LIFE_MS });
+}
+
 function throughServer(context: Context, url: string): TokenKeeper {
   const base = url.replace(/[?#].*$/, '').replace(/\/+$/, '');
   const ask = (method: string, path: string, body?: object): Promise<unknown> =>
     askServer(context, `${base}${path}`, { method, ...(body ? { body: JSON.stringify(body) } : {}) });
   return {
-    create: async (wanted) => (await ask('POST', '/v1/tokens', wanted)) as MadeTokenView,
+    create: async ({ expiresIn, ...wanted }) =>
+      (await ask('POST', '/v1/tokens', { ...wanted, expiresIn: lifeMs(expiresIn) })) as MadeTokenView,
     list: async () => ((await ask('GET', '/v1/tokens')) as { items: TokenView[] }).items,
     revoke: async (idOrName) => (await ask('DELETE', `/v1/tokens/${encodeURIComponent(idOrName)}`)) as TokenView,
   };

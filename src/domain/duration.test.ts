@@ -13,6 +13,8 @@ test.each([
   [250, 250],
   [0.6, 1],
   ['0s', 0],
+  ['0', 0],
+  ['0.0', 0],
   ['250ms', 250],
   ['30s', 30_000],
   ['1.5s', 1_500],
@@ -36,7 +38,6 @@ describe('what is no duration', () => {
     '1x',
     'x',
     's',
-    '1',
     '1s ',
     ' 1s',
     '1 s',
@@ -65,6 +66,16 @@ describe('what is no duration', () => {
     expect(message.length).toBeLessThan(140);
   });
 
+  test.each([
+    ['30000', '30000ms or 30s'],
+    ['90000', '90000ms or 1m30s'],
+    ['30', '30ms or 30s'],
+    ['3600', '3600ms or 3600s'],
+    ['1.5', '1.5ms or 1.5s'],
+  ])('%j: text without a unit is asked for one', (value, advice) => {
+    expect(invalidMessage(() => parseDuration(value, ANY))).toBe(`ttl needs a unit: write ${advice}, got "${value}"`);
+  });
+
   test.each(AWKWARD)('%s', (_what, value, shownAs) => {
     expect(invalidMessage(() => parseDuration(value, ANY))).toBe(
       `ttl takes milliseconds or text such as '30s', got ${shownAs}`,
@@ -86,6 +97,7 @@ describe('S18: bounds of a duration', () => {
     [1e300, '1e+300'],
     [Number.MAX_VALUE, '1.7976931348623157e+308'],
     ['99ms', '"99ms"'],
+    ['0', '"0"'],
     ['31d', '"31d"'],
     ['30d1ms', '"30d1ms"'],
     [`${'9'.repeat(300)}d`, `"${'9'.repeat(77)}..."`],

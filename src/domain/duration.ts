@@ -1,10 +1,12 @@
-// Durations: a number of milliseconds, or text such as '30s', '1m30s', '250ms', '2h', '1d'. Always whole milliseconds.
+// Durations: a number of milliseconds, or text such as '30s', '1m30s', '250ms', '2h', '1d'. Always whole milliseconds. Text
+// without a unit is refused, for nobody knows which one was meant; of nothing at all, '0', it makes no difference.
 import { invalid, shown } from './errors.js';
 
 export type Duration = number | string;
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const PIECE = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/y;
+const NO_UNIT = /^\d{1,12}(?:\.\d{1,3})?$/;
 
 export interface DurationBounds {
   readonly name: string;
@@ -14,7 +16,7 @@ export interface DurationBounds {
 
 /** Milliseconds of `value`, or INVALID_ARGUMENT that names the setting, what it got and what it takes. */
 export function parseDuration(value: unknown, bounds: DurationBounds): number {
-  const ms = typeof value === 'string' ? parseText(value) : value;
+  const ms = typeof value === 'string' ? parseText(value, bounds) : value;
   if (typeof ms !== 'number' || !Number.isFinite(ms)) {
     throw invalid(`${bounds.name} takes milliseconds or text such as '30s', got ${shown(value)}`);
   }
@@ -27,7 +29,12 @@ export function parseDuration(value: unknown, bounds: DurationBounds): number {
   return whole;
 }
 
-function parseText(text: string): number | undefined {
+function parseText(text: string, { name }: DurationBounds): number | undefined {
+  if (NO_UNIT.test(text)) {
+    if (Number(text) === 0) return 0;
+    const other = Number(text) % 1_000 === 0 ? formatDuration(Number(text)) : `${text}s`;
+    throw invalid(`${name} needs a unit: write ${text}ms or ${other}, got ${shown(text)}`);
+  }
   PIECE.lastIndex = 0;
   let total = 0;
   while (PIECE.lastIndex < text.length) {

@@ -100,7 +100,7 @@ describe('C2: bad input', () => {
     ['nothing after --', ['door', '--'], 64, /name the command after the --/],
     ['nothing before --', ['--', 'true'], 64, /name what to hold before the --/],
     ['an unknown option', ['door', '--busy-exti', '1', '--', 'true'], 64, /--busy-exti.*--busy-exit/],
-    ['a bad duration', ['door', '--ttl', 'soon', '--', 'true'], 64, /ttl takes milliseconds or text such as '30s'/],
+    ['a bad duration', ['door', '--ttl', 'soon', '--', 'true'], 64, /--ttl takes milliseconds or text such as '30s'/],
     ['a code that is none', ['door', '--busy-exit', '256', '--', 'true'], 64, /from 0 to 255/],
     ['--limit without --shared', ['door', '--limit', '2', '--', 'true'], 64, /--limit needs --shared/],
     ['--keep that does not wait', ['door', '--keep', '--no-wait', '--', 'true'], 64, /--keep waits for as long as/],

@@ -89,7 +89,7 @@ describe('C1: usage', () => {
     [['show'], "missing required argument 'resource': see `holdfast show --help`"],
     [['show', 'a', 'b'], "too many arguments for 'show'. Expected 1 argument but got 2.: see `holdfast show --help`"],
     [['ls', '--sort', 'colour'], /argument 'colour' is invalid\. Allowed choices are resource, owner, age/],
-    [['acquire', 'a', '--ttl', 'soon'], 'ttl takes milliseconds or text such as \'30s\', got "soon"'],
+    [['acquire', 'a', '--ttl', 'soon'], '--ttl takes milliseconds or text such as \'30s\', got "soon"'],
     [['acquire', 'a', '--limit', '3'], '--limit needs --shared: an exclusive lease has one holder'],
     [['acquire', 'a', '--priority', 'high'], /argument 'high' is invalid\. It is a whole number\./],
     [['--namespace', 'a/b', 'ls'], 'a namespace is 1 to 64 characters out of A-Z a-z 0-9 . _ -, got "a/b"'],
@@ -110,6 +110,35 @@ describe('C1: usage', () => {
     if (typeof message === 'string') expect(err).toBe(`holdfast: ${message}\n`);
     else expect(err).toMatch(message);
     expect(err).not.toContain('secret');
+  });
+
+  test.each([
+    [['acquire', 'a', '--ttl', '30000'], '--ttl needs a unit: write 30000ms or 30s, got "30000"'],
+    [['acquire', 'a', '--ttl', '0'], '--ttl is from 100ms to 30d, got "0"'],
+    [['acquire', 'a', '--wait', '5'], '--wait needs a unit: write 5ms or 5s, got "5"'],
+    [['acquire', 'a', '--min-hold', '5'], '--min-hold needs a unit: write 5ms or 5s, got "5"'],
+    [['acquire', 'a', '--lock-delay', '9d'], '--lock-delay is from 0s to 1m, got "9d"'],
+    [['files', 'acquire', 'a', '--ttl', '5'], '--ttl needs a unit: write 5ms or 5s, got "5"'],
+    [['run', 'a', '--ttl', '5', '--', 'true'], '--ttl needs a unit: write 5ms or 5s, got "5"'],
+    [['run', 'a', '--grace', '5', '--', 'true'], '--grace needs a unit: write 5ms or 5s, got "5"'],
+    [['renew', 'held', '--ttl', '5'], '--ttl needs a unit: write 5ms or 5s, got "5"'],
+    [['ls', '--older-than', '5'], '--older-than needs a unit: write 5ms or 5s, got "5"'],
+    [['history', '--until', '9999d'], /^--until is from 0s to \S+, got "9999d"/],
+    [['revoke', 'b', '--reason', 'x', '--keep-out', '5'], '--keep-out needs a unit: write 5ms or 5s, got "5"'],
+    [['token', 'create', 'x', '--role', 'read', '--expires', '5'], '--expires needs a unit: write 5ms or 5s, got "5"'],
+    [['serve', '--drain', '5'], '--drain needs a unit: write 5ms or 5s, got "5"'],
+  ])('%j: the flag is named as it was typed, and a number without its unit asked for one', async (args, message) => {
+    await site.run('acquire', 'held');
+    const { code, out, err } = await site.run(...args);
+    expect([code, out]).toEqual([64, '']);
+    expect(err.replace(/^holdfast: (.*)\n$/, '$1')).toEqual(
+      typeof message === 'string' ? message : expect.stringMatching(message),
+    );
+  });
+
+  test('--wait 0 is one attempt', async () => {
+    await site.run('acquire', 'a');
+    expect((await site.run('acquire', 'a', '--wait', '0')).err).toMatch(/^holdfast: a is not free: held by tester/);
   });
 
   test('--version', async () => {

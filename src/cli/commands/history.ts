@@ -63,9 +63,9 @@ function queryOf(resource: string | undefined, flags: HistoryFlags, now: string)
   };
 }
 
-function agoMs(text: string): number | undefined {
+function agoMs(text: string, name: string): number | undefined {
   const isDuration = /^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text);
-  return isDuration ? parseDuration(text, { name: 'since', minMs: 0, maxMs: LIMITS.maxHoldMs * 10 }) : undefined;
+  return isDuration ? parseDuration(text, { name, minMs: 0, maxMs: LIMITS.maxHoldMs * 10 }) : undefined;
 }
 
 async function read(

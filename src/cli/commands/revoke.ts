@@ -48,12 +48,13 @@ export function define(command: Command, context: Context): void {
 
 async function revoke(context: Context, resource: string | undefined, flags: RevokeFlags): Promise<void> {
   const nextMs = flags.next === undefined ? undefined : durationOf(flags.next, '--next', LIMITS.waitMs);
+  const keepOut = flags.keepOut === undefined ? undefined : durationOf(flags.keepOut, '--keep-out', LIMITS.keepOutMs);
   const leases = await context.open();
   const target = silentPart(await targetOf(leases, resource, flags), flags);
   if (nextMs !== undefined && target.resource === undefined) throw usage('--next needs a RESOURCE or a --lease');
   if (!context.isJson) show(context, target);
   await confirm(context, target, flags);
-  const { reason, keepOut } = flags;
+  const { reason } = flags;
   const ended = await carryOut(leases, target.orders, { reason, ...(keepOut === undefined ? {} : { keepOut }) });
   const wanted = { resource: target.resource ?? '', aboveEpoch: target.highestEpoch, withinMs: nextMs ?? 0 };
   const next = nextMs === undefined ? undefined : await nextHolder(leases, context.clock, wanted, context.interrupt());
