@@ -88,19 +88,35 @@ function helpAsOption(args: readonly string[]): string[] {
 }
 
 function report(error: unknown, program: Command): number {
-  if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return EXIT.ok;
-    const where = program.args[0] ?? '';
-    const name = COMMANDS.some((one) => one.name === where) ? ` ${where}` : '';
-    tell(
-      `${error.message.replace(/^error: /, '').replace(/\n(?=\(Did you mean)/, ' ')}: see \`holdfast${name} --help\``,
-    );
-    return EXIT.usage;
-  }
+  if (error instanceof CommanderError) return reportUsage(error, namedIn(program));
   const message = error instanceof Error ? error.message : String(error);
   const isInvalid = error instanceof LeaseError && error.code === 'INVALID_ARGUMENT';
   tell(isInvalid ? asTyped(message, namedIn(program)) : message);
   return exitCodeOf(error);
+}
+
+function reportUsage(error: CommanderError, command: Command): number {
+  if (error.exitCode === 0) return EXIT.ok;
+  if (error.code === 'commander.help') {
+    command.outputHelp(); // it has commands of its own and none was named: as for `holdfast` alone
+    return EXIT.ok;
+  }
+  tell(`${usageTrouble(error, command)}: see \`${pathOf(command)} --help\``);
+  return EXIT.usage;
+}
+
+function usageTrouble({ code, message }: CommanderError, command: Command): string {
+  const text = message.replace(/^error: /, '').replace(/\n(?=\(Did you mean)/, ' ');
+  if (!command.parent || command.commands.length === 0) return text; // of the program there are too many for a line
+  const known = command.commands.map((one) => one.name()).join(', ');
+  const has = `${pathOf(command).replace('holdfast ', '')} has ${known}`;
+  // A word that is no command goes to the one that is meant when none is named, which takes none.
+  if (code === 'commander.excessArguments') return `unknown command '${command.args[0] ?? ''}': ${has}`;
+  return code === 'commander.unknownCommand' ? `${text}: ${has}` : text;
+}
+
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }
 
 /** The command that was named: the innermost one. */

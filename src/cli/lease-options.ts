@@ -1,6 +1,6 @@
 // The options of a lease to be taken, the same for `acquire` and `run`, and what they mean to the manager. Durations and
 // bounds are checked there; here only what the command line itself can get wrong.
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import type { AcquireOptions } from '../index.js';
 import { usage } from './exit-codes.js';
 
@@ -23,11 +23,22 @@ export function wholeNumber(text: string): number {
   throw new InvalidArgumentError('It is a whole number.');
 }
 
-export function addLeaseOptions(command: Command): Command {
+/** Both are one option to commander, of which the last would win in silence. */
+export function addWaitOptions(command: Command): Command {
+  const given = new Set<string>();
+  for (const name of ['wait', 'no-wait']) {
+    command.on(`option:${name}`, () => {
+      if (given.add(name).size > 1) throw usage('--wait and --no-wait contradict each other: give one of them');
+    });
+  }
   return command
-    .option('--ttl <duration>', 'how long the lease lives without a renewal, such as 30s or 1h')
-    .addOption(new Option('--wait <duration>', 'how long to wait for it, such as 5m, or forever').conflicts('noWait'))
-    .option('--no-wait', 'do not wait: take it now or be refused')
+    .option('--wait <duration>', 'how long to wait for it, such as 5m, or forever')
+    .option('--no-wait', 'do not wait: take it now or be refused');
+}
+
+export function addLeaseOptions(command: Command): Command {
+  command.option('--ttl <duration>', 'how long the lease lives without a renewal, such as 30s or 1h');
+  return addWaitOptions(command)
     .option('--shared', 'together with other shared holders')
     .option('--limit <n>', 'with --shared: at most so many at a time', wholeNumber)
     .option('--subtree', 'the name and everything below it')

@@ -82,12 +82,34 @@ describe('C1: usage', () => {
     for (const [name, help] of helps) expect(help, name).toMatch(/Examples:\n.*holdfast/);
   });
 
+  test.each(['seq', 'seq manual', 'files'])('%s without a command of its own prints its help', async (line) => {
+    const help = await site.run(...line.split(' '), '--help');
+    expect(await site.run(...line.split(' '))).toEqual(help);
+    expect(help).toMatchObject({ code: 0, err: '' });
+    expect(help.out).toContain(`Usage: holdfast ${line} `);
+  });
+
   test.each([
     [['lss'], "unknown command 'lss' (Did you mean ls?): see `holdfast --help`"],
     [['ls', '--ownr', 'x'], "unknown option '--ownr' (Did you mean --owner?): see `holdfast ls --help`"],
     [['--stor', 'x', 'ls'], "unknown option '--stor' (Did you mean --store?): see `holdfast --help`"],
     [['show'], "missing required argument 'resource': see `holdfast show --help`"],
     [['show', 'a', 'b'], "too many arguments for 'show'. Expected 1 argument but got 2.: see `holdfast show --help`"],
+    [['config', 'bogus'], "unknown command 'bogus': config has ls, get, set: see `holdfast config --help`"],
+    [['token', 'bogus', 'x'], "unknown command 'bogus': token has create, ls, revoke: see `holdfast token --help`"],
+    [['files', 'bogus'], "unknown command 'bogus': files has acquire, release, ls: see `holdfast files --help`"],
+    [
+      ['seq', 'manual', 'x'],
+      "unknown command 'x': seq manual has ls, retry, discard: see `holdfast seq manual --help`",
+    ],
+    [['seq', 'shwo'], /^holdfast: unknown command 'shwo' \(Did you mean show\?\): seq has ls, show, gaps, /],
+    [
+      ['config', 'ls', 'x'],
+      "too many arguments for 'ls'. Expected 0 arguments but got 1.: see `holdfast config ls --help`",
+    ],
+    [['acquire', 'a', '--wait', '5s', '--no-wait'], '--wait and --no-wait contradict each other: give one of them'],
+    [['run', 'a', '--no-wait', '--wait', '5s', '--', 'true'], /^holdfast: --wait and --no-wait contradict each other/],
+    [['files', 'acquire', 'a', '--no-wait', '--wait', '1s'], /^holdfast: --wait and --no-wait contradict each other/],
     [['ls', '--sort', 'colour'], /argument 'colour' is invalid\. Allowed choices are resource, owner, age/],
     [['acquire', 'a', '--ttl', 'soon'], '--ttl takes milliseconds or text such as \'30s\', got "soon"'],
     [['acquire', 'a', '--limit', '3'], '--limit needs --shared: an exclusive lease has one holder'],

@@ -10,7 +10,7 @@ import { fromHere, rootDirectory } from '../file-root-dir.js';
 import { examples } from '../help.js';
 import { leaseTable } from '../lease-table.js';
 import { leaseView, queueLengths } from '../lease-view.js';
-import { acquireOptionsOf, type LeaseFlags } from '../lease-options.js';
+import { acquireOptionsOf, addWaitOptions, type LeaseFlags } from '../lease-options.js';
 import { tell } from '../output.js';
 import { span, utc } from '../times.js';
 
@@ -31,12 +31,11 @@ export function define(command: Command, context: Context): void {
       .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
       .option('--root <dir>', 'the tree (the nearest folder above with a .git, else the working directory)')
       .option('--name <name>', 'what the tree is called, so that two checkouts agree (its real path)');
-  inner('acquire', 'lease files and folders, all of them or none')
+  const acquiring = inner('acquire', 'lease files and folders, all of them or none')
     .argument('<path...>', 'a folder means everything in it; what does not exist yet can be leased too')
     .option('--section <name>', 'only this part of the one file')
-    .option('--ttl <duration>', 'how long it lives without `holdfast renew` (1h)')
-    .option('--wait <duration>', 'how long to wait for it, such as 5m, or forever')
-    .option('--no-wait', 'do not wait: take it now or be refused')
+    .option('--ttl <duration>', 'how long it lives without `holdfast renew` (1h)');
+  addWaitOptions(acquiring)
     .option('--shared', 'to read: together with others who only read')
     .action((paths: string[], flags: FileFlags) => acquire(context, paths, flags));
   inner('release', 'give back what --owner has on a path')
