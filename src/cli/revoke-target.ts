@@ -1,6 +1,8 @@
 // What a revocation is aimed at, as it stands now (C5): the leases and tickets it would end, and how they are then ended.
 // A RESOURCE means its holders: they are ended by their ids, so that somebody who took over meanwhile is spared, and those
 // who wait keep their places. `--under` and `--owner` end tickets too, as the library does (A7).
+import { checkOwner } from '../domain/check-request.js';
+import { checkName } from '../domain/resource-name.js';
 import type { Holdfast, LeaseRecord } from '../index.js';
 import { CommandError, EXIT, usage } from './exit-codes.js';
 import { leaseView, type LeaseView } from './lease-view.js';
@@ -17,6 +19,8 @@ export interface RevokeTarget {
   /** What has to be typed to confirm, and is said in messages. */
   readonly name: string;
   readonly views: readonly LeaseView[];
+  /** Said when there is nothing to show. */
+  readonly none: string;
   /** How many wait for it. */
   readonly queueLength: number;
   readonly orders: readonly Order[];
@@ -36,10 +40,20 @@ export async function targetOf(
   if (given.length !== 1) throw usage('name one thing to revoke: a RESOURCE, --under NAME, --lease ID or --owner ID');
   if (resource !== undefined) return holdersOf(leases, resource);
   if (lease !== undefined) return oneLease(leases, lease);
-  const filter = under === undefined ? { owner: owner ?? '' } : { prefix: under };
-  const { views } = await listing(leases, filter);
-  const order = under === undefined ? { owner: owner ?? '' } : { under };
-  return { name: under ?? owner ?? '', views, queueLength: 0, orders: [order], highestEpoch: 0 };
+  // A list knows no bad names: nothing is found under them.
+  return under === undefined ? allOf(leases, checkOwner(owner)) : allUnder(leases, checkName(under));
+}
+
+async function allOf(leases: Holdfast, owner: string): Promise<RevokeTarget> {
+  const { views } = await listing(leases, { owner });
+  const none = `${owner} holds nothing`;
+  return { name: owner, views, none, queueLength: 0, orders: [{ owner }], highestEpoch: 0 };
+}
+
+async function allUnder(leases: Holdfast, under: string): Promise<RevokeTarget> {
+  const { views } = await listing(leases, { prefix: under });
+  const none = `nobody holds ${under} or anything below it`;
+  return { name: under, views, none, queueLength: 0, orders: [{ under }], highestEpoch: 0 };
 }
 
 async function holdersOf(leases: Holdfast, resource: string): Promise<RevokeTarget> {
@@ -61,7 +75,8 @@ async function holdersOf(leases: Holdfast, resource: string): Promise<RevokeTarg
   const views = here.map((record) => leaseView(record, storeNow, queue.length));
   const byId = here.map(({ id }) => ({ leaseId: id }));
   const orders = here.length === 0 && blockedMs > 0 ? [{ resource }] : byId; // revoking the name lifts its blocks (Q6)
-  return { name: resource, views, queueLength: queue.length, orders, resource, highestEpoch: highest(holders) };
+  const none = `nobody holds ${resource}`;
+  return { name: resource, views, none, queueLength: queue.length, orders, resource, highestEpoch: highest(holders) };
 }
 
 async function oneLease(leases: Holdfast, id: string): Promise<RevokeTarget> {
@@ -74,11 +89,17 @@ async function oneLease(leases: Holdfast, id: string): Promise<RevokeTarget> {
   return {
     name: id,
     views: record && isStanding ? [leaseView(record, storeNow, queueLength)] : [],
+    none: noLease(id, record),
     queueLength,
     orders: isStanding ? [{ leaseId: id }] : [],
     highestEpoch: highest(holders),
     ...(resource === undefined ? {} : { resource }),
   };
+}
+
+function noLease(id: string, record: LeaseRecord | undefined): string {
+  if (!record) return `there is no lease ${id}`;
+  return record.status === 'pending' ? `${id} holds nothing yet` : `the lease ${id} is over: ${record.status}`;
 }
 
 function highest(holders: readonly LeaseRecord[]): number {

@@ -161,6 +161,35 @@ describe('C5: what is revoked', () => {
   });
 
   test.each([
+    [['--owner', 'ci-7'], 'ci-7 holds nothing'],
+    [['--under', 'orders'], 'nobody holds orders or anything below it'],
+    [['--lease', 'no-such-lease'], 'there is no lease no-such-lease'],
+  ])('%j that matches nothing is said in its own words', async (target, message) => {
+    expect(await site.run('revoke', ...target, '--reason', 'x')).toEqual({
+      code: 0,
+      out: '',
+      err: `holdfast: ${message}\n`,
+    });
+  });
+
+  test('--lease of one that is over says so', async () => {
+    const { id } = JSON.parse((await site.run('acquire', 'deploy', '--json')).out) as LeaseRecord;
+    await site.run('release', id);
+    expect((await site.run('revoke', '--lease', id, '--reason', 'x')).err).toBe(
+      `holdfast: the lease ${id} is over: released\n`,
+    );
+  });
+
+  test.each([
+    [['--under', 'orders/'], /^holdfast: resource name "orders\/" has an empty segment[^\n]*\n$/],
+    [['--owner', ''], /^holdfast: --owner is from 1 to 128 bytes of UTF-8, got 0\n$/],
+  ])('%j is refused before anything is said about it', async (target, message) => {
+    const { code, err } = await site.run('revoke', ...target, '--reason', 'x');
+    expect(code).toBe(64);
+    expect(err).toMatch(message);
+  });
+
+  test.each([
     [['revoke', 'a'], /required option '--reason <text>' not specified/],
     [['revoke', '--reason', 'x'], /name one thing to revoke: a RESOURCE, --under NAME, --lease ID or --owner ID/],
     [['revoke', 'a', '--owner', 'b', '--reason', 'x'], /name one thing to revoke/],

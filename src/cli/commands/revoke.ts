@@ -79,8 +79,8 @@ function durationOf(text: string, name: string, maxMs: number): number {
   return parseDuration(text, { name, minMs: 0, maxMs });
 }
 
-function show({ output }: Context, { name, views, queueLength, resource }: RevokeTarget): void {
-  if (views.length === 0) return tell(`nobody holds ${name}`);
+function show({ output }: Context, { views, none, queueLength, resource }: RevokeTarget): void {
+  if (views.length === 0) return tell(none);
   for (const line of leaseTable(views, output)) output.line(line);
   for (const view of views.slice(0, 20)) {
     const text = view.mode === 'waiting' ? `${view.owner} waits` : `${view.owner} ${signsOfLife(view)}`;
