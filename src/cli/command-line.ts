@@ -6,7 +6,7 @@ import { COMMANDS, type CommandEntry } from './command-table.js';
 import { Context } from './context.js';
 import { EXIT, exitCodeOf } from './exit-codes.js';
 import { addGlobalOptions, commandIn, globalOptionsOf } from './global-options.js';
-import { Output, tell } from './output.js';
+import { cannotBeWritten, Output, tell } from './output.js';
 
 const DESCRIPTION = 'Leases: who may touch what, and until when.';
 const MORE = `
@@ -49,7 +49,7 @@ export async function runCommandLine(args: readonly string[], version: () => str
   }
   await output.flush();
   if (output.trouble && context.exitCode === EXIT.ok) {
-    tell(`standard output cannot be written: ${output.trouble.message}`);
+    tell(cannotBeWritten(output.trouble));
     return EXIT.output;
   }
   return context.exitCode;

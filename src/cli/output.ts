@@ -80,6 +80,10 @@ export class Output {
   }
 }
 
+export function cannotBeWritten(trouble: Error): string {
+  return `standard output cannot be written: ${trouble.message}`;
+}
+
 /** One line on standard error, whatever is in the text. */
 export function tell(text: string): void {
   process.stderr.write(`holdfast: ${safe(text.trim())}\n`);

@@ -48,6 +48,18 @@ describe('C3: acquire', () => {
     `);
   });
 
+  test.each(['acquire deploy', 'acquire deploy --json', 'files acquire deploy'])(
+    '%s that cannot print its id gives the lease back, and says so (74)',
+    async (line) => {
+      const { out, err } = await site.shell(`holdfast ${line} > /dev/full; echo $?`);
+      expect([out, err]).toEqual([
+        '74\n',
+        expect.stringMatching(/^holdfast: standard output cannot be written: ENOSPC.*: the lease was given back\n$/),
+      ]);
+      expect((await site.run('ls')).err).toBe('holdfast: nothing to show\n');
+    },
+  );
+
   test('told to end while it waits, it leaves the queue and ends with the signal’s code', async () => {
     await site.run('acquire', 'deploy', '--owner', 'alice');
     const waiting = site.start('acquire', 'deploy', '--wait', 'forever');

@@ -5,9 +5,9 @@ import { LeaseError } from '../../domain/errors.js';
 import type { Refusal } from '../../index.js';
 import type { Context } from '../context.js';
 import { safe } from '../escape.js';
+import { handOver } from '../hand-over.js';
 import { examples } from '../help.js';
 import { acquireOptionsOf, addLeaseOptions, type LeaseFlags } from '../lease-options.js';
-import { span, utc } from '../times.js';
 
 export function define(command: Command, context: Context): void {
   command.argument('<resource...>', 'what to lease: all of them together, or none');
@@ -16,16 +16,7 @@ export function define(command: Command, context: Context): void {
     const leases = await context.open();
     try {
       const lease = await leases.acquire(resources, options);
-      const record = lease.toJSON();
-      lease.abandon(); // it is not given back when this command ends
-      if (context.isJson) context.output.json(record);
-      else {
-        context.output.line(`acquired ${record.parts.map(({ name }) => safe(name)).join(', ')}`);
-        context.output.line(`  id      ${record.id}`);
-        context.output.line(`  epoch   ${record.epoch}`);
-        context.output.line(`  owner   ${safe(record.owner)}`);
-        context.output.line(`  until   ${utc(record.expiresAt)} (${span(record.ttlMs)})`);
-      }
+      await handOver(context, lease, lease.resources.map(safe));
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal && context.isJson) context.output.json({ refusal });

@@ -7,12 +7,12 @@ import type { Context } from '../context.js';
 import { safe } from '../escape.js';
 import { CommandError, EXIT, usage } from '../exit-codes.js';
 import { fromHere, rootDirectory } from '../file-root-dir.js';
+import { handOver } from '../hand-over.js';
 import { examples } from '../help.js';
 import { leaseTable } from '../lease-table.js';
 import { leaseView, queueLengths } from '../lease-view.js';
 import { acquireOptionsOf, addWaitOptions, type LeaseFlags } from '../lease-options.js';
 import { tell } from '../output.js';
-import { span, utc } from '../times.js';
 
 interface FileFlags extends LeaseFlags {
   root?: string;
@@ -63,17 +63,8 @@ async function acquire(context: Context, paths: string[], flags: FileFlags): Pro
   const what = flags.section === undefined ? wanted : await files.section(first, flags.section);
   try {
     const lease = await files.acquire(what, options);
-    const record = lease.toJSON();
-    const places = await files.places(record);
-    lease.abandon(); // it is not given back when this command ends
-    if (context.isJson) context.output.json({ ...record, places });
-    else {
-      context.output.line(`acquired ${places.map(shown).join(', ')}`);
-      context.output.line(`  id      ${record.id}`);
-      context.output.line(`  epoch   ${record.epoch}`);
-      context.output.line(`  owner   ${safe(record.owner)}`);
-      context.output.line(`  until   ${utc(record.expiresAt)} (${span(record.ttlMs)})`);
-    }
+    const places = await files.places(lease.toJSON());
+    await handOver(context, lease, places.map(shown), { places });
   } catch (error) {
     throw refused(context, error);
   }
