@@ -42,6 +42,25 @@ describe('C2: --keep', () => {
     expect(await running.ended).toBe(130);
   });
 
+  test('with --json one document for each time it was held, and nothing else on standard output', async () => {
+    const running = site.holdfast(
+      'run',
+      'leader',
+      '--ttl',
+      '1s',
+      '--keep',
+      '--json',
+      '--',
+      'sh',
+      '-c',
+      'echo hi; exit 3',
+    );
+    await running.says(/^(\{"outcome":"ended",.*"exitCode":3,.*\}\n){2}/);
+    running.process.kill('SIGTERM');
+    await running.ended;
+    expect([running.out.includes('hi'), running.err.includes('hi\n')]).toEqual([false, true]);
+  });
+
   test('told to stop while another leads, it leaves the queue', async () => {
     const leases = await site.look();
     await leases.acquire('leader', { ttl: '1m' });

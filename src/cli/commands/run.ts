@@ -37,6 +37,7 @@ export function define(command: Command, context: Context): void {
     ['holdfast run leader --keep -- ./serve', 'one leader; the next one takes over'],
     ['holdfast run db/a db/b --wait forever -- ./migrate', 'both, however long it takes'],
     ['holdfast run gpu --shared --limit 2 -- ./train', 'two at a time'],
+    ['holdfast run deploy --json -- ./deploy.sh 2> log', 'the outcome for programs; what it prints is in the log'],
   ]);
 }
 
