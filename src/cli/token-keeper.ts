@@ -63,7 +63,8 @@ function throughServer(context: Context, url: string): TokenKeeper {
 
 async function askServer({ clock }: Context, url: string, init: { method: string; body?: string }): Promise<unknown> {
   const { HOLDFAST_TOKEN: token } = process.env;
-  const given = token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` };
+  const hasToken = token !== undefined && token !== '';
+  const given = hasToken ? { authorization: `Bearer ${token}` } : {};
   const patience = new AbortController();
   const timer = clock.after(REQUEST_MS, () => patience.abort(), true);
   try {
@@ -71,6 +72,8 @@ async function askServer({ clock }: Context, url: string, init: { method: string
     const response = await fetch(url, { ...init, headers, redirect: 'error', signal: patience.signal });
     const answer = (await response.json()) as { code?: LeaseErrorCode; detail?: string };
     if (response.ok) return answer;
+    if (response.status === 401 && !hasToken)
+      throw new LeaseError('UNAUTHORIZED', 'the server asks for a token: set HOLDFAST_TOKEN');
     throw new LeaseError(answer.code ?? 'STORE_UNAVAILABLE', answer.detail ?? `the server answered ${response.status}`);
   } catch (error) {
     if (error instanceof LeaseError) throw error;

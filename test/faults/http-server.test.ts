@@ -197,6 +197,10 @@ describe('one server', () => {
       const failed = await connect(server.url, token === undefined ? {} : { token }).catch((error: unknown) => error);
       expect(failed).toMatchObject({ code: 'UNAUTHORIZED', retryable: false });
       expect(`${String(failed)} ${JSON.stringify(failed)}`).not.toContain(wrong);
+      if (token === undefined)
+        expect(String(failed)).toBe(
+          `LeaseError: ${server.url} asks for a token: give connect one (option token, HOLDFAST_TOKEN for the command)`,
+        );
     }
     const leases = await client(server.url, { token: secret });
     const lease = await leases.acquire('job');

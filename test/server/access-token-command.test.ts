@@ -68,6 +68,21 @@ describe('C10: token', () => {
     }
   });
 
+  test('W3, C10: without a token a server that asks for one is answered with where to put it (77)', async () => {
+    const server = await servers.serve({ store: site.url });
+    const token = (await site.run('token', 'create', 'ops', '--role', 'admin')).out.trim();
+    const holdfast = (...args: string[]): ReturnType<typeof site.run> => site.run('--store', server.url, ...args);
+    const refused = { code: 77, out: '', err: expect.stringMatching(/ asks for a token: .*HOLDFAST_TOKEN/) as string };
+    expect(await holdfast('sweep')).toEqual(refused);
+    expect(await holdfast('token', 'ls')).toEqual(refused);
+    site.env['HOLDFAST_TOKEN'] = token;
+    expect((await holdfast('sweep')).code).toBe(0);
+    expect((await holdfast('token', 'create', 'ci', '--role', 'read', '--expires', '90d')).code).toBe(0);
+    expect((await holdfast('token', 'create', 'x', '--role', 'read', '--expires', '90')).err).toContain(
+      '--expires needs',
+    );
+  });
+
   test('C10: what makes no sense is refused before anything is made; looking makes no store', async () => {
     expect((await site.run('token', 'ls')).code).toBe(69);
     expect((await site.run('token', 'create', 'x')).code).toBe(64);

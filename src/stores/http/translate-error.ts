@@ -60,6 +60,11 @@ export function errorOfStatus(status: number, where: string, location: string | 
   return foreign(where, `status ${status}`);
 }
 
+export function noToken(where: string): LeaseError {
+  const message = `${where} asks for a token: give connect one (option token, HOLDFAST_TOKEN for the command)`;
+  return new LeaseError('UNAUTHORIZED', message, { details: { status: 401 } });
+}
+
 export function foreign(where: string, what: string): LeaseError {
   const message = `${where} does not answer as a Holdfast server does (${what}): correct the url, or start \`holdfast serve\` there`;
   return new LeaseError('STORE_INCOMPATIBLE', message);

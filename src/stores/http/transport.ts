@@ -12,7 +12,17 @@ import https from 'node:https';
 import type { Clock } from '../../domain/clock.js';
 import { invalid } from '../../domain/errors.js';
 import type { HttpAddress } from './http-url.js';
-import { closed, codeOf, errorOf, errorOfStatus, foreign, isProblem, late, translateError } from './translate-error.js';
+import {
+  closed,
+  codeOf,
+  errorOf,
+  errorOfStatus,
+  foreign,
+  isProblem,
+  late,
+  noToken,
+  translateError,
+} from './translate-error.js';
 
 /** Batches and calls of their own together, with room for what was given up on and is not gone yet. */
 const MOST_SOCKETS = 24;
@@ -178,6 +188,8 @@ export class Transport {
   async #read(response: http.IncomingMessage): Promise<Error> {
     const { statusCode = 0, headers } = response;
     const text = await textOf(response).catch(() => '');
+    // Its own words are about a header: whoever calls from here has an option for it.
+    if (statusCode === 401 && this.#headers['authorization'] === undefined) return noToken(this.where);
     const problem = parsed(text);
     return isProblem(problem) ? errorOf(problem) : errorOfStatus(statusCode, this.where, headers.location);
   }
