@@ -12,6 +12,7 @@ import type { ServerContext, ServerLimits } from './context.js';
 import { Waits } from './door/index.js';
 import { EventStream } from './event-stream.js';
 import { LeaseDesk } from './lease-desk.js';
+import { StreamRecovery } from './stream-recovery.js';
 
 const FIRST_ANSWER_MS = 10_000;
 const LAST_ENDS_MS = 2_000;
@@ -65,8 +66,10 @@ async function put(parts: AssembleParts, closers: Closer[]): Promise<ServerConte
   closers.push(['waiting requests', () => desk.close(LAST_ENDS_MS)]);
   const waits = new Waits(access, { most: limits.waits, mostPerToken: limits.waitsPerToken }, draining);
   const events = new EventStream({ leases, store, clock, logger, limits, access, draining });
+  const recovery = new StreamRecovery({ store, leases, logger, clock });
+  await answerWithin(clock, FIRST_ANSWER_MS, 'streams', recovery.start());
   return {
-    ...{ store, leases, desk, clock, logger, access, limits, waits, events, observing, version, draining },
+    ...{ store, leases, desk, clock, logger, access, limits, waits, events, recovery, observing, version, draining },
     isDraining: () => draining.aborted,
   };
 }

@@ -11,6 +11,7 @@ import type { Waits } from './door/index.js';
 import type { Observing } from '../services/observing.js';
 import type { EventStream } from './event-stream.js';
 import type { LeaseDesk } from './lease-desk.js';
+import type { StreamRecovery } from './stream-recovery.js';
 
 export type Role = 'read' | 'write' | 'admin';
 
@@ -79,6 +80,7 @@ export interface ServerContext {
   /** Requests that stay: waiting acquires and event streams. */
   readonly waits: Waits;
   readonly events: EventStream;
+  readonly recovery: StreamRecovery;
   /** Metrics, alerts, figures of the last hour. */
   readonly observing: Pick<Observing, 'text' | 'contentType' | 'alerts' | 'figures'>;
   readonly version: string;

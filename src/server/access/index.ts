@@ -12,9 +12,11 @@ export {
 } from './redact.js';
 export {
   boundFilter,
+  isBoundToOwner,
   mayDo,
   mayRead,
   ownerFor,
+  refuseNumber,
   requireNames,
   requireReclaim,
   requireRevoke,

@@ -63,6 +63,15 @@ export function requireTouch(caller: Caller, lease: TouchedLease): void {
   );
 }
 
+/** Numbers remember no token: whose they are is known by their owner, and asked of a token that acts as one owner alone. */
+export function isBoundToOwner(caller: Caller): boolean {
+  return caller.owner !== undefined && caller.role !== 'admin';
+}
+export function refuseNumber(caller: Caller, owner: string): LeaseError | undefined {
+  if (!isBoundToOwner(caller) || caller.owner === owner) return undefined;
+  return forbidden(`token ${caller.name} acts as ${caller.owner ?? ''}, and these numbers were leased by another owner`);
+}
+
 /** A reclaim replaces a lease by its owner's word alone: for a token that owner is bound to, and for admins. */
 export function requireReclaim(caller: Caller): void {
   if (caller.role === 'admin' || caller.owner !== undefined) return;

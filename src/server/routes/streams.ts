@@ -19,6 +19,8 @@ import {
   releaseNumbersBody,
   streamParams,
 } from '../schemas/streams.js';
+import type { Caller, ServerContext } from '../context.js';
+import { foreignNumbers, refuseLeased } from '../store/number-owners.js';
 import { askStreams, mayWrite } from './answers.js';
 
 const tag = 'streams';
@@ -50,8 +52,10 @@ const lease = route(
     await mayWrite(context, body.durability === 'accept-loss');
     const result = only(await askStreams(context, 'lease', (store) => store.lease([asked])));
     if (result.outcome === 'settled') throw settledAlready(asked, result.items);
+    refuse(refuseLeased(caller, result));
     if (result.outcome === 'mismatch') throw otherLease(asked);
     if (result.outcome === 'recovering') throw recovering(stream, operationId, result.retryAfterMs);
+    context.recovery.leased(context.store.namespace, stream);
     const { first, epoch, leasedAt, expiresAt, remainingMs, again } = result;
     const numbers = Array.from({ length: result.count }, (_, at) => first + at);
     const times = { leasedAt: isoTime(leasedAt), expiresAt: isoTime(expiresAt), remainingMs };
@@ -62,6 +66,15 @@ const lease = route(
 function recovering(stream: string, operationId: string, retryAfterMs: number): LeaseError {
   const text = `operation ${operationId} of ${stream} is being recovered: ask again later`;
   return new LeaseError('ACQUIRE_TIMEOUT', text, { details: { stream, operationId, retryAfterMs } });
+}
+
+async function requireOwn(context: ServerContext, caller: Caller, method: string, item: object): Promise<void> {
+  const { sequences } = context.store;
+  if (sequences) refuse((await foreignNumbers(sequences, caller, method, [item])).get(item));
+}
+
+function refuse(refusal: LeaseError | undefined): void {
+  if (refusal) throw refusal;
 }
 
 const commit = route(
@@ -83,6 +96,7 @@ const commit = route(
     requireNames(caller, [stream]);
     note({ resource: stream, data: { operationId: body.operationId } });
     const asked = { stream, ...body };
+    await requireOwn(context, caller, 'commit', asked);
     const result = only(await askStreams(context, 'commit', (store) => store.commit([asked])));
     if (result.outcome === 'notHeld') throw lostNumber(asked, result);
     if (result.outcome === 'mismatch') throw storedOtherwise(asked);
@@ -107,6 +121,7 @@ const release = route(
     note({ resource: stream, data: { operationId: body.operationId } });
     const asked = { stream, reason: 'released', ...body };
     const order = { ...asked, reason: asked.reason ?? 'released' };
+    await requireOwn(context, caller, 'release', order);
     const result = only(await askStreams(context, 'release', (store) => store.release([order])));
     if (result.outcome === 'notHeld') throw lostNumber(asked, result);
     return request.json({ released: true, again: result.again });
@@ -130,7 +145,9 @@ const read = route(
     const { from = 1, limit = PAGE, peek = false } = query;
     if (!peek) requireRole(caller, 'write');
     const order = { stream, from, limit, seal: !peek, watch: false };
-    const { items, watermark, trimmedBefore } = await askStreams(context, 'read', (store) => store.read(order));
+    const head = await askStreams(context, 'read', (store) => store.read(order));
+    context.recovery.saw(context.store.namespace, stream, head);
+    const { items, watermark, trimmedBefore } = head;
     const next = (items.at(-1)?.number ?? Math.max(from, trimmedBefore) - 1) + 1;
     return request.json({ items: items.map((item) => toSettled(item)), watermark, trimmedBefore, next });
   },

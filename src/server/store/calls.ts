@@ -6,15 +6,15 @@ import { checkNamespace } from '../../domain/check-request.js';
 import { invalid, LeaseError } from '../../domain/errors.js';
 import type { StreamHead } from '../../stores/sequence-store.js';
 import type { Answers, Store } from '../../stores/store.js';
-import { audit, requireRole } from '../access/index.js';
+import { audit, mayDo, requireRole } from '../access/index.js';
 import type { Caller, ServerContext } from '../context.js';
 import { TicketLimit } from '../door/index.js';
 import { CallLane } from './call-lane.js';
 import { portMethod, type ListMethod, type OneMethod } from './methods.js';
 import { Namespaces } from './namespaces.js';
+import { foreignNumbers, refuseLeased } from './number-owners.js';
 import { lookUp, permitItem, permitNamespace, permitOrder, type Known } from './permits.js';
 import type { Tickets } from './tickets.js';
-import { Unblock } from './unblock.js';
 import { failedItem, visibleAnswer, visibleResult } from './visible.js';
 
 export interface Call {
@@ -33,7 +33,6 @@ export class StoreCalls {
   readonly #context: ServerContext;
   readonly #tickets: Tickets;
   readonly #ticketLimit: TicketLimit;
-  readonly #unblock: Unblock;
   readonly #lanes = new Map<string, CallLane>();
   readonly #namespaces: Namespaces;
 
@@ -42,7 +41,6 @@ export class StoreCalls {
     this.#context = context;
     this.#tickets = tickets;
     this.#namespaces = new Namespaces(context.clock, isHeard);
-    this.#unblock = new Unblock(context);
     this.#ticketLimit = new TicketLimit(context.clock, context.limits.waitsPerToken);
   }
 
@@ -67,8 +65,11 @@ export class StoreCalls {
     const args = checked(method.args, call.args, 'the arguments');
     const permitted = await permitOrder(store, call.method, caller, args);
     const reply = await method.call(store, permitted);
-    if (call.method === 'sequences.read' || call.method === 'sequences.barrier')
-      this.#unblock.saw(caller, store.namespace, (args[0] as { stream: string }).stream, reply as StreamHead);
+    const isLook = call.method === 'sequences.read' || call.method === 'sequences.barrier';
+    if (isLook && !mayDo(caller, 'admin')) {
+      const { stream } = args[0] as { stream: string };
+      this.#context.recovery.saw(store.namespace, stream, reply as StreamHead); // an admin's process recovers by itself
+    }
     const answer = visibleAnswer(call.method, caller, reply);
     if (AUDITED.has(call.method)) this.#audit(caller, call.method, {}, 'done');
     return answer;
@@ -86,9 +87,10 @@ export class StoreCalls {
       call.method,
       items.map(({ item }) => item),
     );
+    const foreign = await this.#foreignNumbers(store, call.method, caller, items);
     const reserved: string[] = [];
     const permitted = items.flatMap(({ at, item }) => {
-      const allowed = attempt(() => this.#permitted(call.method, caller, item, known, reserved));
+      const allowed = foreign.get(item) ?? attempt(() => this.#permitted(call.method, caller, item, known, reserved));
       if (!(allowed instanceof LeaseError)) return [allowed];
       refused.set(at, failedItem(allowed));
       return [];
@@ -101,9 +103,28 @@ export class StoreCalls {
         throw error;
       });
     this.#learn(call.method, asker, permitted, answers);
+    const [first] = permitted as readonly { stream?: string }[];
+    if (call.method === 'sequences.lease' && first?.stream !== undefined)
+      this.#context.recovery.leased(store.namespace, first.stream);
     let next = 0;
-    const results = given.map((_, at) => refused.get(at) ?? visibleResult(caller, answers.results[next++] as object));
+    const results = given.map((_, at) => refused.get(at) ?? seenBy(caller, answers.results[next++] as object));
     return { ...answers, results };
+  }
+
+  async #foreignNumbers(
+    { sequences }: Store,
+    method: string,
+    caller: Caller,
+    items: readonly { readonly item: object }[],
+  ): Promise<ReadonlyMap<object, LeaseError>> {
+    const [half, name = ''] = method.split('.');
+    if (half !== 'sequences' || !sequences) return new Map();
+    return foreignNumbers(
+      sequences,
+      caller,
+      name,
+      items.map(({ item }) => item),
+    );
   }
 
   #checkedItems(
@@ -174,6 +195,11 @@ const AUDITED: ReadonlySet<string> = new Set([
   ...['revoke', 'failTicket', 'prune', 'setSettings', 'migrate'],
   ...['sequences.claim', 'sequences.trim', 'sequences.manual', 'sequences.cursor'],
 ]);
+
+function seenBy(caller: Caller, result: object): object {
+  const refusal = refuseLeased(caller, result);
+  return refusal ? failedItem(refusal) : visibleResult(caller, result);
+}
 
 function attempt<T extends object>(act: () => T): T | LeaseError {
   try {
