@@ -9,7 +9,7 @@ import { schemeOf, type OpenOptions } from './stores/open-store.js';
 
 export interface ConnectOptions {
   namespace?: string;
-  /** Who holds; by default unique to this instance: host-pid-random. */
+  /** Who holds; by default the owner the token is bound to, or unique to this instance: host-pid-random. */
   owner?: string;
   ttl?: Duration;
   wait?: Wait;

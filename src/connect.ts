@@ -41,14 +41,19 @@ export async function connect(urlOrStore?: string | Store, options: ConnectOptio
   const isGiven = typeof urlOrStore === 'object';
   const store = await storeOf(urlOrStore, options, clock);
   try {
-    return await assemble(store, given, {
-      options,
-      clock,
-      logger,
-      metrics: toAll(metrics, telemetry?.metrics),
-      telemetry,
-      closes: !isGiven,
-    });
+    const owner = options.owner === undefined ? (store.actsAs ?? given.owner) : given.owner;
+    return await assemble(
+      store,
+      { ...given, owner },
+      {
+        options,
+        clock,
+        logger,
+        metrics: toAll(metrics, telemetry?.metrics),
+        telemetry,
+        closes: !isGiven,
+      },
+    );
   } catch (error) {
     if (!isGiven) await store.close().catch(() => undefined);
     throw error;

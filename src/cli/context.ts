@@ -47,8 +47,11 @@ export class Context {
     return this.#options.verbose === true;
   }
 
-  owner(): Chosen {
-    return chosen(this.#options.owner, '--owner', 'HOLDFAST_OWNER') ?? { value: userAtHost(), from: 'user and host' };
+  /** `token`: the owner that the token of an open store is bound to. */
+  owner(token?: string): Chosen {
+    const given = chosen(this.#options.owner, '--owner', 'HOLDFAST_OWNER');
+    if (given) return given;
+    return token === undefined ? { value: userAtHost(), from: 'user and host' } : { value: token, from: 'the token' };
   }
   namespace(): Chosen {
     const given = chosen(this.#options.namespace, '--namespace', 'HOLDFAST_NAMESPACE');
@@ -75,9 +78,9 @@ export class Context {
     return defaultStoreUrl();
   }
 
-  /** For commands that change something. `owner`: another one than `--owner` or user@host. */
-  open(owner: string = this.owner().value): Promise<Holdfast> {
-    return (this.#leases ??= this.#open(owner));
+  /** For commands that change something. */
+  open(): Promise<Holdfast> {
+    return (this.#leases ??= this.#open());
   }
 
   /** For commands that only look. */
@@ -85,16 +88,20 @@ export class Context {
     return (this.#leases ??= this.#look());
   }
 
-  async #open(owner: string): Promise<Holdfast> {
+  async #open(): Promise<Holdfast> {
     const { value: url } = await this.store();
+    if (isServer(url)) {
+      const leases = await this.#look(); // what may be changed there is the token's affair
+      this.#closers.push(() => leases.shutdown());
+      return leases;
+    }
     await this.#sayWhich();
     const { connect } = await import('../connect.js');
     const leases = await connect(this.isOwnStore ? undefined : url, {
       namespace: this.namespace().value,
-      owner,
+      owner: this.owner().value,
       services: 'off',
       clock: this.clock,
-      ...tokenFor(url),
     });
     this.#closers.push(() => leases.shutdown());
     return leases;
@@ -103,7 +110,7 @@ export class Context {
   async #look(): Promise<Holdfast> {
     const store = await this.lookStore();
     const { connect } = await import('../connect.js');
-    return connect(store, { owner: this.owner().value, services: 'off', clock: this.clock });
+    return connect(store, { owner: this.owner(store.actsAs).value, services: 'off', clock: this.clock });
   }
 
   /** The store itself, for looking only. */
@@ -158,7 +165,11 @@ export class Context {
 /** A token is for servers, and goes nowhere else. */
 function tokenFor(url: string): { token?: string } {
   const { HOLDFAST_TOKEN: token } = process.env;
-  return token !== undefined && token !== '' && /^https?:/i.test(url) ? { token } : {};
+  return token !== undefined && token !== '' && isServer(url) ? { token } : {};
+}
+
+function isServer(url: string): boolean {
+  return /^https?:/i.test(url);
 }
 
 function chosen(option: string | undefined, flag: string, variable: string): Chosen | undefined {

@@ -168,6 +168,8 @@ export interface Store {
   readonly sequences?: SequenceStore | undefined;
   /** How many calls of one kind it gets through faster beside each other than in turn; one where this is left out. */
   readonly callsAtOnce?: number | undefined;
+  /** The one owner that is let act over this connection (W3); left out where any may. */
+  readonly actsAs?: string | undefined;
 
   acquire(requests: readonly AcquireRequest[]): Promise<Answers<AcquireResult>>;
   renew(requests: readonly RenewRequest[]): Promise<Answers<RenewResult>>;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, describe, test } from 'vitest';
+import { connect } from '../../src/index.js';
 import { commandSite } from '../support/command-site.js';
 import { ServeSite } from '../support/serve-site.js';
 
@@ -81,6 +82,33 @@ describe('C10: token', () => {
     expect((await holdfast('token', 'create', 'x', '--role', 'read', '--expires', '90')).err).toContain(
       '--expires needs',
     );
+  });
+
+  test('W3, C10: a token that is bound to an owner acts as that owner where no other is given, and says how where one is', async () => {
+    const server = await servers.serve({ store: site.url });
+    const token = (await site.run('token', 'create', 'ci', '--role', 'write', '--bind-owner', 'ci-7')).out.trim();
+    const free = (await site.run('token', 'create', 'free', '--role', 'write')).out.trim();
+    const unnamed = { HOLDFAST_STORE: server.url, HOLDFAST_OWNER: '' };
+    site.env = { ...unnamed, HOLDFAST_TOKEN: token };
+    const taken = await site.run('acquire', 'x', '--json');
+    expect([taken.code, (JSON.parse(taken.out) as { owner: string }).owner]).toEqual([0, 'ci-7']);
+    expect(await site.run('run', 'y', '--', 'sh', '-c', 'echo $HOLDFAST_OWNER')).toMatchObject({
+      code: 0,
+      out: 'ci-7\n',
+    });
+    expect(await site.run('acquire', 'z', '--owner', 'ann')).toMatchObject({
+      code: 77,
+      err: expect.stringContaining('act as ci-7: --owner, HOLDFAST_OWNER or connect({ owner })') as string,
+    });
+    const leases = await connect(server.url, { token, services: 'off' });
+    expect((await leases.acquire('z')).owner).toBe('ci-7');
+    await leases.shutdown();
+    const other = await connect(server.url, { token, owner: 'ann', services: 'off' });
+    await expect(other.acquire('z')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await other.shutdown();
+    site.env = { ...unnamed, HOLDFAST_TOKEN: free };
+    const { owner } = JSON.parse((await site.run('acquire', 'w', '--json')).out) as { owner: string };
+    expect(owner).toMatch(/^.+@.+$/);
   });
 
   test('C10: what makes no sense is refused before anything is made; looking makes no store', async () => {

@@ -47,7 +47,8 @@ export function requireWhole(caller: Caller): void {
 /** The owner to act as: the bound one, or the one that was asked for. */
 export function ownerFor(caller: Caller, asked: string | undefined): string | undefined {
   if (caller.owner === undefined || asked === undefined || asked === caller.owner) return caller.owner ?? asked;
-  throw forbidden(`token ${caller.name} acts as ${caller.owner} alone: leave owner out`);
+  const how = '--owner, HOLDFAST_OWNER or connect({ owner })';
+  throw forbidden(`token ${caller.name} may not act as another: leave owner out, or act as ${caller.owner}: ${how}`);
 }
 
 export function mayTouch(caller: Caller, lease: TouchedLease): boolean {

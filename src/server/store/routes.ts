@@ -55,7 +55,7 @@ export function storeRoutes(context: ServerContext): readonly Route[] {
         role: 'read',
         answers: { 200: { description: 'The store and the version of its language' } },
       },
-      () => json(describe(context)),
+      ({ caller }) => json(describe(context, caller)),
     ),
     route(
       {
@@ -105,13 +105,15 @@ export function storeRoutes(context: ServerContext): readonly Route[] {
   ];
 }
 
-function describe({ store, version }: ServerContext): object {
+/** With the owner the caller is bound to: who is not told to act as another acts as that one. */
+function describe({ store, version }: ServerContext, { owner }: Caller): object {
   return {
     protocol: PROTOCOL,
     version,
     kind: store.kind,
     namespace: store.namespace,
     sequences: store.sequences !== undefined,
+    ...(owner === undefined ? {} : { owner }),
   };
 }
 

@@ -43,6 +43,8 @@ export interface ServerFacts {
   readonly version: string;
   readonly kind: string;
   readonly sequences: boolean;
+  /** The owner the token is bound to. */
+  readonly actsAs: string | undefined;
 }
 
 export class HttpStore implements port.Store {
@@ -57,6 +59,10 @@ export class HttpStore implements port.Store {
     this.#calls = calls;
     this.#facts = facts;
     this.sequences = facts.sequences ? new HttpSequences(calls, namespace) : undefined;
+  }
+
+  get actsAs(): string | undefined {
+    return this.#facts.actsAs;
   }
 
   within(namespace: string): HttpStore {

@@ -37,8 +37,9 @@ export async function openHttp(url: string, options: HttpOptions): Promise<Store
 }
 
 function factsOf({ body }: Answered, where: string): ServerFacts {
-  const { protocol, version, kind, sequences } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  const { protocol, version, kind, sequences, owner } = (body ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof protocol !== 'number' || typeof kind !== 'string') throw foreign(where, 'not its language');
   if (protocol !== PROTOCOL) throw otherProtocol(where, protocol, PROTOCOL, version);
-  return { version: String(version), kind, sequences: sequences === true };
+  const actsAs = typeof owner === 'string' ? owner : undefined;
+  return { version: String(version), kind, sequences: sequences === true, actsAs };
 }
