@@ -74,6 +74,11 @@ const SENTENCES: { readonly [T in EventType]: readonly [Partial<EventFacts>, str
 };
 
 describe('H3: one plain sentence for each type', () => {
+  test('numbers that were leased together are told together', () => {
+    const three = facts('sequence.leased', { resource: 'orders', data: { number: 5, count: 3 } });
+    expect(sentenceOf(three)).toBe('Leased numbers 5 to 7 of orders');
+  });
+
   test.each(Object.entries(SENTENCES) as [EventType, (typeof SENTENCES)[EventType]][])(
     'H3: %s',
     (type, [changes, sentence]) => {

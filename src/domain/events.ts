@@ -138,8 +138,8 @@ const SENTENCES: { readonly [T in EventType]: Sentence } = {
   'lease.downgraded': (e) => `Downgraded ${what(e)} to shared, epoch ${e.epoch ?? 0}`,
   'deadlock.detected': (e) => `Deadlock: ${cycleText(e.data['cycle'])}; ${who(e)} gives up its place`,
   'guard.rejected': (e) => `Stale write rejected: epoch ${num(e, 'attempted')} < current epoch ${num(e, 'current')}`,
-  'sequence.leased': (e) => `Leased number ${num(e, 'number')} of ${what(e)}`,
-  'sequence.committed': (e) => `Committed number ${num(e, 'number')} of ${what(e)}`,
+  'sequence.leased': (e) => `Leased ${numbers(e)} of ${what(e)}`,
+  'sequence.committed': (e) => `Committed ${numbers(e)} of ${what(e)}`,
   'sequence.gap': (e) => `Created sequence gap ${num(e, 'number')}`,
   'sequence.filled': (e) => `Filled sequence gap ${num(e, 'number')}`,
   'sequence.moved': (e) => `Moved operation from ${num(e, 'number')} to ${num(e, 'movedTo')}`,
@@ -186,6 +186,10 @@ const by = (e: EventFacts): string => e.actor ?? 'Somebody';
 function num(e: EventFacts, key: string): string {
   const value = e.data[key];
   return typeof value === 'number' ? String(value) : '?';
+}
+function numbers({ data: { number, count } }: EventFacts): string {
+  if (typeof number !== 'number') return 'number ?';
+  return typeof count === 'number' ? `numbers ${number} to ${number + count - 1}` : `number ${number}`;
 }
 function text(e: EventFacts, key: string, fallback: string): string {
   const value = e.data[key];
