@@ -2,19 +2,8 @@
 // depth are walked without recursion.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { lease, ticket } from '../../test/support/waiting-tickets.js';
 import { cycleStands, describeCycle, findCycles, youngest, type WaitGraph, type WaitingTicket } from './wait-graph.js';
-
-const ticket = (id: string, changes: Partial<WaitingTicket> = {}): WaitingTicket => ({
-  id,
-  owner: `owner of ${id}`,
-  resource: `wanted by ${id}`,
-  arrival: 0,
-  holding: [],
-  waitsForLeases: [],
-  waitsForTickets: [],
-  ...changes,
-});
-const lease = (id: string) => ({ id, owner: `holder of ${id}`, resource: `name of ${id}` });
 
 /** Each waits for the lease the next one holds; closed, the last waits for the first. */
 function chain(length: number, closed: boolean): WaitGraph {

@@ -77,49 +77,69 @@ function walk(start: string, edges: ReadonlyMap<string, string[]>, done: Set<str
   return found;
 }
 
-/** What is left when every ticket that somebody may yet let through has been let through, again and again. Whenever one
- *  goes, only those that waited for it are looked at again: long queues cost by their edges, not by their square. */
+/** A ticket is stuck while it has conflicts, or while no place under its limit can be given back. */
+interface Waiter {
+  readonly id: string;
+  hasConflicts: boolean;
+  isFull: boolean;
+}
+
+/** All conflicts of a ticket together, or one place under its limit. Gone when no queued ticket keeps it there any more. */
+interface Obstacle {
+  readonly waiter: Waiter;
+  readonly makes: 'hasConflicts' | 'isFull';
+  keepers: number;
+}
+
+/** What is left when every ticket that somebody may yet let through has been let through, again and again. A ticket that
+ *  goes is counted off wherever it was in the way, and nobody is looked at again: this costs by the edges of the graph. In a
+ *  queue for one name those are half its square, as each waits for all ahead. */
 function stuckTickets(graph: WaitGraph): WaitingTicket[] {
-  const holders = holdersOf(graph.tickets);
   const stuck = new Set(graph.tickets.map((ticket) => ticket.id));
-  const waiters = waitersOf(graph);
-  const todo = [...graph.tickets];
-  for (let ticket = todo.pop(); ticket; ticket = todo.pop()) {
-    if (!stuck.has(ticket.id) || isStuck(ticket, holders, stuck)) continue;
-    stuck.delete(ticket.id);
-    todo.push(...(waiters.get(ticket.id) ?? []));
+  const { waiters, keptBy } = obstaclesOf(graph.tickets);
+  const leaving: string[] = [];
+  const letThrough = ({ id, hasConflicts, isFull }: Waiter): void => {
+    if (!hasConflicts && !isFull && stuck.delete(id)) leaving.push(id);
+  };
+  waiters.forEach(letThrough);
+  for (let id = leaving.pop(); id !== undefined; id = leaving.pop()) {
+    for (const obstacle of keptBy.get(id) ?? []) {
+      obstacle.keepers -= 1;
+      if (obstacle.keepers > 0) continue;
+      obstacle.waiter[obstacle.makes] = false;
+      letThrough(obstacle.waiter);
+    }
   }
   return graph.tickets.filter((ticket) => stuck.has(ticket.id));
 }
 
-/** For each ticket, those that wait for it or for what its requester holds. */
-function waitersOf(graph: WaitGraph): Map<string, WaitingTicket[]> {
-  const byId = new Map(graph.tickets.map((ticket) => [ticket.id, ticket]));
-  const waiters = new Map<string, WaitingTicket[]>();
-  for (const [from, targets] of edgesOf(graph)) {
-    const waiter = byId.get(from) as WaitingTicket;
-    for (const target of targets) {
-      const known = waiters.get(target);
-      if (known) known.push(waiter);
-      else waiters.set(target, [waiter]);
+/** How each ticket stands while all are queued, and the obstacles that each keeps in the way of others. */
+function obstaclesOf(tickets: readonly WaitingTicket[]): { waiters: Waiter[]; keptBy: Map<string, Obstacle[]> } {
+  const holders = holdersOf(tickets);
+  const heldBy = ({ id }: WaitedLease): readonly string[] => holders.get(id) ?? [];
+  const keptBy = new Map(tickets.map((ticket): [string, Obstacle[]] => [ticket.id, []]));
+  const isKept = (waiter: Waiter, makes: Obstacle['makes'], keepers: readonly string[]): boolean => {
+    const obstacle = { waiter, makes, keepers: 0 };
+    for (const id of keepers) {
+      const kept = id === waiter.id ? undefined : keptBy.get(id);
+      if (!kept) continue; // who does not wait may go at any time
+      kept.push(obstacle);
+      obstacle.keepers += 1;
     }
-  }
-  return waiters;
-}
-
-type Holders = ReadonlyMap<string, readonly string[]>;
-
-function isStuck(ticket: WaitingTicket, holders: Holders, stuck: ReadonlySet<string>): boolean {
-  const isQueued = (id: string): boolean => id !== ticket.id && stuck.has(id);
-  const isHeld = ({ id }: WaitedLease): boolean => (holders.get(id) ?? []).some(isQueued);
-  if (ticket.waitsForLeases.some(isHeld) || ticket.waitsForTickets.some(isQueued)) return true;
-  const { leases = [], tickets = [] } = ticket.waitsForOneOf ?? {};
-  const isOwn = ({ id }: WaitedLease): boolean => ticket.holding.includes(id); // it stays while its holder waits
-  return (
-    leases.length + tickets.length > 0 &&
-    leases.every((lease) => isOwn(lease) || isHeld(lease)) &&
-    tickets.every(isQueued)
-  );
+    return obstacle.keepers > 0;
+  };
+  const waiters = tickets.map((ticket) => {
+    const waiter = { id: ticket.id, hasConflicts: false, isFull: false };
+    const conflicts = [...ticket.waitsForLeases.flatMap(heldBy), ...ticket.waitsForTickets];
+    waiter.hasConflicts = isKept(waiter, 'hasConflicts', conflicts);
+    const { leases = [], tickets: ahead = [] } = ticket.waitsForOneOf ?? {};
+    const own = new Set(ticket.holding); // these stay while their holder waits
+    const places = [...leases.filter(({ id }) => !own.has(id)).map(heldBy), ...ahead.map((id) => [id])];
+    const kept = places.filter((keepers) => isKept(waiter, 'isFull', keepers));
+    waiter.isFull = leases.length + ahead.length > 0 && kept.length === places.length;
+    return waiter;
+  });
+  return { waiters, keptBy };
 }
 
 /** Which tickets' requesters hold each lease. */

@@ -19,7 +19,8 @@ interface Look {
   readonly rows: Pick<Rows, 'find' | 'overlapping' | 'waiting'>;
 }
 
-/** Q4: the oldest thousand tickets (S18) from one snapshot. */
+/** Q4: the oldest thousand tickets (S18) from one snapshot. Each names all that are ahead of it, so a queue for one name has half its
+ *  square of edges: half a million at most. */
 export function waitGraph(look: Look): WaitGraph {
   const waiting = look.rows.waiting(LIMITS.rowsPerStep).filter((row) => isWaiting(row, look.now));
   return { tickets: waiting.map((row) => waitingTicket(look, row)) };
