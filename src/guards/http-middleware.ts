@@ -99,16 +99,22 @@ function responseEnded(response: ServerResponse, clock: Clock): Promise<void> {
       resolve();
       return end(...args);
     };
-    response.once('close', () => {
+    onClose(response, () => {
       if (response.writableEnded) resolve();
       else clock.after(AFTER_CLOSE_MS, resolve);
     });
   });
 }
 
+/** What comes before the fence takes its time, and a client that went meanwhile is not told of again. */
+function onClose(response: ServerResponse, fn: () => void): void {
+  if (response.closed || response.destroyed) fn();
+  else response.once('close', fn);
+}
+
 function webLike(request: NodeRequest, response: ServerResponse): FencedRequest {
   const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  onClose(response, () => gone.abort());
   const get = (name: string): string | null => {
     const value = request.headers[name.toLowerCase()];
     if (value === undefined) return null;
