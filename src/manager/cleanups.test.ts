@@ -1,8 +1,9 @@
 // Ending ids in the background: repeated until the store has answered, never past the life of what is to end, and counted
 // where nothing else is left but to let it lapse.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ask, grant } from '../../test/support/ask.js';
 import { pass, watched } from '../../test/support/manager-site.js';
+import { settled } from '../../test/support/service-site.js';
 import { recordingObserver } from '../../test/support/recording-observer.js';
 import { LeaseError } from '../domain/errors.js';
 import type { EndRequest } from '../domain/requests.js';
@@ -19,6 +20,8 @@ function site(): { clock: FakeClock; truth: MemoryStore; store: FaultyStore; cle
   return { clock, truth, store, cleanups: new Cleanups(clock, new StoreLink(store, clock, recordingObserver())) };
 }
 const cancel = (id: string): EndRequest => ({ id, requestId: 'r', why: 'cancelled' });
+const itemsAsked = (store: FaultyStore): number =>
+  store.calls.reduce((sum, { call, asked }) => sum + (call === 'end' ? asked.length : 0), 0);
 const TTL = 2_000;
 const TIMEOUT = 200;
 
@@ -98,4 +101,61 @@ test('S21: what is ended together leaves in one call', async () => {
   const leases = await Promise.all(Array.from({ length: 100 }, (_, i) => grant(truth, clock, `x${i}`)));
   await Promise.all(leases.map(({ id }) => cleanups.end(cancel(id), TTL, TIMEOUT)));
   expect(store.count('end')).toBe(1);
+});
+
+describe('S18: a store that stays away', () => {
+  const LONG_TTL = 600_000;
+  const A_SECOND = 500;
+
+  test('what waits for it has a bound, and so has what it is asked; when it is back the rest is ended at once', async () => {
+    const { clock, store, cleanups } = site();
+    store.order({ fault: 'fail', calls: 'end', times: Infinity });
+    let open = 0;
+    const isOver = (): void => void (open -= 1);
+    const asked: number[] = [];
+    for (let second = 0; second < 40; second += 1) {
+      for (let i = 0; i < A_SECOND; i += 1) {
+        open += 1;
+        cleanups.end(cancel(`${second}-${i}-${'x'.repeat(16)}`), LONG_TTL, TIMEOUT).then(isOver, isOver);
+      }
+      await settled();
+      await clock.advance(1_000);
+      expect(open).toBeLessThanOrEqual(10_000);
+      asked.push(itemsAsked(store));
+      store.forgetCalls();
+    }
+    expect([open, cleanups.leftToLapse]).toEqual([10_000, 10_000]);
+    expect(Math.max(...asked.slice(5))).toBeLessThan(2 * A_SECOND);
+
+    store.heal();
+    await pass(clock, 2_000);
+    expect([open, cleanups.leftToLapse, itemsAsked(store)]).toEqual([0, 10_000, 10_000]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test('one goes on asking every two seconds, and the others wait for its answer', async () => {
+    const { clock, store, cleanups } = site();
+    store.order({ fault: 'loseRequest', calls: 'end', times: Infinity });
+    const ends = Array.from({ length: 10 }, (_, i) =>
+      watched(cleanups.end(cancel(`${i}-${'x'.repeat(16)}`), LONG_TTL, TIMEOUT)),
+    );
+    await pass(clock, 10_000);
+    store.forgetCalls();
+    await pass(clock, 20_000);
+    expect(itemsAsked(store)).toBeLessThanOrEqual(9 + 10);
+    store.heal();
+    await pass(clock, 2_200);
+    expect(ends.map((one) => one.now().value?.outcome)).toEqual(ends.map(() => 'noted'));
+    expect(cleanups.leftToLapse).toBe(0);
+  });
+
+  test('each is left to lapse when its time has come, however long the others wait', async () => {
+    const { clock, store, cleanups } = site();
+    store.order({ fault: 'fail', calls: 'end', times: Infinity });
+    const [, short] = [LONG_TTL, TTL].map((ttl) =>
+      watched(cleanups.end(cancel(`${ttl}-${'x'.repeat(16)}`), ttl, TIMEOUT)),
+    );
+    await pass(clock, TTL + 10_000);
+    expect([short?.now().state, cleanups.leftToLapse]).toEqual(['done', 1]);
+  });
 });
