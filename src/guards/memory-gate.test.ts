@@ -4,6 +4,7 @@ import { recordingObserver } from '../../test/support/recording-observer.js';
 import { LeaseManager } from '../manager/lease-manager.js';
 import { FakeClock } from '../testing/fake-clock.js';
 import { MemoryStore } from '../stores/memory/index.js';
+import { httpFence } from './http-fence.js';
 import { memoryGate } from './memory-gate.js';
 
 function promise(): { done: Promise<void>; resolve: () => void } {
@@ -101,11 +102,18 @@ describe('G4: the effect happens while the gate is held', () => {
     await expect(gate.during({ resource: 'a', epoch: 43 }, undefined as never)).rejects.toThrow(/effect as a function/);
   });
 
-  test('what it remembers has an end', async () => {
+  test('A11, G4: what it remembers has an end, which stays: nobody is told to try again', async () => {
     const gate = memoryGate();
     for (let i = 0; i < 100_000; i += 1) await gate.admit({ resource: `n${i}`, epoch: 1 });
-    await expect(gate.admit({ resource: 'more', epoch: 1 })).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    await expect(gate.admit({ resource: 'more', epoch: 1 })).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      retryable: false,
+    });
     await gate.admit({ resource: 'n7', epoch: 2 });
+    const headers = { 'holdfast-resource': 'more', 'holdfast-epoch': '1' };
+    const problem = await httpFence(gate)(new Request('http://localhost/more', { method: 'PUT', headers }));
+    expect([problem?.status, problem?.headers.get('retry-after')]).toEqual([429, null]);
+    expect(await problem?.json()).toMatchObject({ code: 'RATE_LIMITED', retryable: false });
   });
 });
 

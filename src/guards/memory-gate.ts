@@ -44,6 +44,7 @@ export function memoryGate(): KeepingGate {
       throw new LeaseError(
         'RATE_LIMITED',
         `this gate has seen ${MOST_NAMES} names, its limit: use a gate that is kept in a database`,
+        { retryable: false }, // it forgets none of them while it lives
       );
     }
     for (const write of writes) marks.set(write.resource, raised(marks.get(write.resource) ?? NO_MARKS, write));
