@@ -1,7 +1,8 @@
 // One listener for each signal, however many wait on it; taken back it leaves nothing.
 import { getEventListeners } from 'node:events';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { managerSite, watched } from '../../test/support/manager-site.js';
+import { isTest, readTree } from '../../test/tidy/tree.js';
 import { onAbort } from './on-abort.js';
 
 test('everybody is told, each once, and nothing is left', () => {
@@ -55,4 +56,48 @@ test('S9: a hundred waits on one signal are one listener, and one abort ends the
   await site.pass(10);
   expect(waits.every((wait) => wait.now().state === 'failed')).toBe(true);
   expect(await site.live('pending')).toEqual([]);
+});
+
+describe('a signal that lives as long as the process is left as it was', () => {
+  const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
+
+  test('Q5: by upgrades, which listen while they wait', async () => {
+    const site = await managerSite();
+    const { signal } = new AbortController();
+    const lease = await site.leases.acquire('x', { mode: 'shared' });
+    const other = await site.leases.acquire('x', { mode: 'shared', owner: 'bob' });
+    for (let i = 0; i < 3; i += 1) {
+      const upgrade = watched(lease.upgrade({ wait: '1s', signal }));
+      await site.pass(500);
+      expect(listeners(signal)).toBe(1);
+      await site.pass(1_000);
+      expect([upgrade.now().state, listeners(signal)]).toEqual(['failed', 0]);
+    }
+    await other.release();
+    await lease.upgrade({ signal });
+    expect(listeners(signal)).toBe(0);
+  });
+
+  test('A8: by watches, which listen while they wait', async () => {
+    const site = await managerSite();
+    const { signal } = new AbortController();
+    for (let i = 0; i < 3; i += 1) {
+      const watch = site.leases.watch({ signal })[Symbol.asyncIterator]();
+      const next = watched(watch.next());
+      await site.pass(100);
+      expect(listeners(signal)).toBe(1);
+      await site.leases.acquire(`x${i}`);
+      await site.pass(500);
+      expect(next.now().state).toBe('done');
+      await watch.return?.();
+      expect(listeners(signal)).toBe(0);
+    }
+  });
+
+  test('AbortSignal.any is not used here: what it is given keeps an entry for every signal made of it', () => {
+    const users = [...readTree('src/manager')].filter(
+      ([path, text]) => !isTest(path) && text.includes('AbortSignal.any('),
+    );
+    expect(users.map(([path]) => path)).toEqual([]);
+  });
 });

@@ -1,5 +1,6 @@
 // One listener for each signal, however many wait on it: an application hands one signal to hundreds of waits, and Node
-// takes the eleventh listener for a leak and says so.
+// takes the eleventh listener for a leak and says so. Taken back it leaves nothing; a signal that was given to `AbortSignal.any`
+// keeps an entry for every one that was made of it, for as long as it lives itself.
 
 interface Waiting {
   readonly calls: Set<{ readonly fn: () => void }>;

@@ -12,6 +12,7 @@ import type { AcquireRequest } from '../domain/requests.js';
 import type { Wait } from './face.js';
 import type { Hold } from './held-lease.js';
 import type { LeaseManager } from './lease-manager.js';
+import { onAbort } from './on-abort.js';
 import { parseWait } from './plan.js';
 import { aborted, nameOf, notInTime } from './refusals.js';
 import type { WaitRoom } from './wait-room.js';
@@ -49,11 +50,14 @@ export async function upgrade(
     manager.lookAgain(hold);
     settle();
   };
-  const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal;
+  const { signal } = options;
+  const forgetSignal = signal && onAbort(signal, () => controller.abort(signal.reason));
   const { requestTimeoutMs } = hold.terms;
   const { outcome, waiter } = await new Promise<{ outcome: Outcome; waiter: Waiter }>((resolve) => {
-    room.wait(request, { waitMs, requestTimeoutMs, signal }, (outcome, waiter) => resolve({ outcome, waiter }));
+    const terms = { waitMs, requestTimeoutMs, signal: controller.signal };
+    room.wait(request, terms, (outcome, waiter) => resolve({ outcome, waiter }));
   });
+  forgetSignal?.();
   if (outcome.outcome === 'granted') {
     const { epoch, parts } = outcome.lease;
     takeOver(manager, hold, { epoch, parts });

@@ -10,6 +10,7 @@ import type { EventQuery } from '../domain/requests.js';
 import type { Events } from '../stores/store.js';
 import type { LeaseManager } from './lease-manager.js';
 import { eventQuery, type HistoryQuery } from './looking.js';
+import { onAbort } from './on-abort.js';
 
 export interface WatchFilter extends Omit<HistoryQuery, 'cursor' | 'limit'> {
   /** The `id` of the last event that was seen. */
@@ -30,7 +31,7 @@ export async function* watch(
   const { keep_history: isKept } = await link.settings();
   if (!isKept) throw invalid('keep_history is off in this namespace: there is no log to watch. Set it to true first');
   const query: EventQuery = { ...eventQuery(filter), limit: PAGE };
-  const bell = new Bell(clock, signal ? AbortSignal.any([signal, life]) : life);
+  const bell = new Bell(clock, signal ? [signal, life] : [life]);
   const unsubscribe = link.store.subscribe({ changed: () => bell.ring(), up: () => bell.ring() });
   const ask = (asked: EventQuery): Promise<Events> =>
     link.within(
@@ -76,17 +77,17 @@ async function endOfLog(ask: (query: EventQuery) => Promise<Events>): Promise<st
 /** Waits for a hint, a while, or the end, whichever comes first. A hint given meanwhile is not missed. */
 class Bell {
   readonly #clock: Clock;
-  readonly #signal: AbortSignal;
+  readonly #signals: readonly AbortSignal[];
   #hasRung = false;
   #wake: (() => void) | undefined;
 
-  constructor(clock: Clock, signal: AbortSignal) {
+  constructor(clock: Clock, signals: readonly AbortSignal[]) {
     this.#clock = clock;
-    this.#signal = signal;
+    this.#signals = signals;
   }
 
   get isOver(): boolean {
-    return this.#signal.aborted;
+    return this.#signals.some((signal) => signal.aborted);
   }
 
   ring(): void {
@@ -98,14 +99,13 @@ class Bell {
     if (!this.#hasRung && !this.isOver) {
       await new Promise<void>((resolve) => {
         const timer = this.#clock.after(ms, done, true);
-        const signal = this.#signal;
+        const forget = this.#signals.map((signal) => onAbort(signal, done));
         function done(): void {
           timer.cancel();
-          signal.removeEventListener('abort', done);
+          for (const takeBack of forget) takeBack();
           resolve();
         }
         this.#wake = done;
-        signal.addEventListener('abort', done, { once: true });
       });
     }
     this.#wake = undefined;
