@@ -108,12 +108,14 @@ export class Spool implements ResultKeeper {
     return true;
   }
 
+  /** False when it is to be asked again: only what is refused for good is given up. */
   async #storeOne(result: SpooledResult): Promise<boolean> {
     const request = { ...result, owner: this.#link.owner, type: 'spool' } as const;
     const { results } = await this.#link.call('append', (store) => store.append([request]));
     const [answer] = results;
     if (answer?.outcome === 'stored') return true;
     if (answer?.outcome === 'busy') return false;
+    if (answer?.outcome === 'failed' && answer.error.retryable) return false; // not now: the number is in a transaction, say
     const why = answer?.outcome === 'failed' ? answer.error.message : 'stored already with other content';
     await setAside(join(this.#folder, REFUSED), JSON.stringify({ why, ...result }));
     const facts = { stream: result.stream, operationId: result.operationId, why };
