@@ -6,16 +6,13 @@
 import type { Load } from '../../domain/load.js';
 import { classifyLoad } from '../../domain/load.js';
 import { LIMITS } from '../../domain/limits.js';
-import { stepsFor, StepRecord, type RecoveryStepName } from '../../domain/recovery-steps.js';
 import type { Claimed } from '../../domain/sequence.js';
-import type { Settlement } from '../../domain/sequence-requests.js';
-import { answerWithin } from '../../manager/store-link.js';
 import { pause, type SequenceLink } from '../sequence-link.js';
 import type { Cascade } from './cascade.js';
 import { ClaimKeeper } from './claim-keeper.js';
 import { runCleaners } from './cleanup.js';
+import { Decider } from './decider.js';
 import type { Registry } from './registry.js';
-import { gapFor, KEPT_AGAIN_MS, STEPS } from './steps.js';
 
 export interface RecoveryLog {
   debug(facts: object, message: string): void;
@@ -23,17 +20,9 @@ export interface RecoveryLog {
 }
 
 const CLAIM_MS = 300_000;
-const STEP_MS = 60_000;
-const MOST_TRIES = 3;
-/** A gap whose kept result nobody can use goes to a person after this many looks, a minute apart. */
-const MOST_GAP_TRIES = 10;
-const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 60_000;
 const BATCH = 100;
 const MOST_BATCHES = 100;
 const LAG_SAMPLE_MS = 1;
-// eslint-disable-next-line no-control-regex -- control characters are what is taken out
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]+/g;
 
 export interface Recovered {
   readonly settled: number;
@@ -52,11 +41,12 @@ export interface RecovererParts {
 
 export class Recoverer {
   readonly #parts: RecovererParts;
-  readonly #record = new StepRecord();
+  readonly #decider: Decider;
   readonly #running = new Map<string, Promise<void>>();
 
   constructor(parts: RecovererParts) {
     this.#parts = parts;
+    this.#decider = new Decider(parts.link.clock, parts.registry);
   }
 
   /** For whoever waits for a stream: what blocks it is dealt with, or somebody else is at it. Never rejects. */
@@ -138,7 +128,7 @@ export class Recoverer {
   /** False when it has to be tried again. */
   async #recover(item: Claimed, load: Load): Promise<boolean> {
     const { link, registry, log } = this.#parts;
-    const settlement = await this.#decide(item, load);
+    const settlement = await this.#decider.decide(item, load);
     const { stream, operationId, claimEpoch, kind, first } = item;
     const request = { stream, operationId, claimEpoch, settlement };
     const { results } = await link.call('settle', (store) => store.settle([request]));
@@ -155,60 +145,4 @@ export class Recoverer {
     for (const error of errors) log.warn({ err: error, stream, operationId, kind }, 'a cleaner failed');
     return settlement.to !== 'manual';
   }
-
-  async #decide(item: Claimed, load: Load): Promise<Settlement> {
-    const { registry } = this.#parts;
-    const tried: RecoveryStepName[] = [];
-    for (const name of stepsFor(load, item.kind, this.#record)) {
-      if (name === 'gap') break;
-      tried.push(name);
-      try {
-        const settlement = await answerWithin(
-          this.#parts.link.clock,
-          STEP_MS,
-          `the step ${name}`,
-          STEPS[name](item, registry),
-        );
-        if (settlement || hadSomething(name, item, registry))
-          this.#record.note(name, item.kind, settlement !== undefined);
-        if (settlement) return settlement;
-      } catch (error) {
-        this.#record.note(name, item.kind, false);
-        return putOff(item, error);
-      }
-    }
-    const gap = gapFor(item, tried, registry);
-    if (!item.isGap || gap.to !== 'gap' || gap.againAfterMs === undefined) return gap;
-    return leftOver(item, load);
-  }
-}
-
-/** Whether a step that answered nothing had anything to try: only then it counts as of no use. */
-function hadSomething(name: RecoveryStepName, item: Claimed, registry: Registry): boolean {
-  if (name === 'own') return registry.stepOf(item) !== undefined;
-  return name === 'partial' && item.partial !== undefined && registry.rebuildOf(item) !== undefined;
-}
-
-function putOff(item: Claimed, error: unknown): Settlement {
-  const text = messageOf(error);
-  if (item.attempts + 1 >= MOST_TRIES)
-    return { to: 'manual', reason: `recovery failed ${item.attempts + 1} times`, error: text };
-  return { to: 'retry', error: text, afterMs: Math.min(FIRST_RETRY_MS * 2 ** item.attempts, LONGEST_RETRY_MS) };
-}
-
-/** A gap with a result that cannot be used here: another process may, for a while; then a person has to look. */
-function leftOver(item: Claimed, load: Load): Settlement {
-  const error = `nobody rebuilt its partial work of kind ${item.kind} (load here: ${load})`;
-  if (item.attempts + 1 >= MOST_GAP_TRIES) return { to: 'manual', reason: 'its result could not be used', error };
-  return { to: 'retry', error, afterMs: KEPT_AGAIN_MS };
-}
-
-/** As a reason may be: without control characters, bounded, never empty. */
-function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  const plain = text
-    .toWellFormed()
-    .replace(CONTROL, ' ')
-    .slice(0, LIMITS.reasonBytes / 4);
-  return plain.trim() === '' ? 'it failed without a message' : plain;
 }
