@@ -1,5 +1,6 @@
 // Keeps claims alive while their recoverer works (V1): the ones that are left of a batch are renewed together, well before
-// they run out. A renewal that fails is no error here: whoever lost its claim finds out when it settles.
+// they run out, and one without an answer is asked again until they have. A renewal that fails is no error here: whoever lost
+// its claim finds out when it settles.
 import type { TimerHandle } from '../../domain/clock.js';
 import type { Claimed } from '../../domain/sequence.js';
 import type { SequenceLink } from '../sequence-link.js';
@@ -36,8 +37,9 @@ export class ClaimKeeper {
         ttlMs: this.#ttlMs,
       }));
       if (requests.length === 0) return;
+      const runOutAt = this.#link.clock.monotonic() + this.#ttlMs - this.#ttlMs / RENEW_SHARE;
       this.#link
-        .call('renewClaims', (store) => store.renewClaims(requests))
+        .untilAnswered(runOutAt, () => this.#link.call('renewClaims', (store) => store.renewClaims(requests)))
         .catch(() => undefined)
         .finally(() => {
           if (this.#left.size > 0) this.#later();

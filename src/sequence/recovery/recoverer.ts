@@ -6,7 +6,9 @@
 import type { Load } from '../../domain/load.js';
 import { classifyLoad } from '../../domain/load.js';
 import { LIMITS } from '../../domain/limits.js';
+import type { SettleRequest } from '../../domain/sequence-requests.js';
 import type { Claimed } from '../../domain/sequence.js';
+import type { SettleResult } from '../../stores/sequence-store.js';
 import { pause, type SequenceLink } from '../sequence-link.js';
 import type { Cascade } from './cascade.js';
 import { ClaimKeeper } from './claim-keeper.js';
@@ -19,7 +21,11 @@ export interface RecoveryLog {
   warn(facts: object, message: string): void;
 }
 
-const CLAIM_MS = 300_000;
+/** A claim is renewed while its recoverer works, so it need not be long: one that nobody knows of, because its answer was lost
+ *  or its process ended, blocks the stream until it runs out. */
+const CLAIM_MS = 15_000;
+/** How long a settle is asked again. */
+const SETTLE_MS = 60_000;
 const BATCH = 100;
 const MOST_BATCHES = 100;
 const LAG_SAMPLE_MS = 1;
@@ -130,11 +136,8 @@ export class Recoverer {
     const { link, registry, log } = this.#parts;
     const settlement = await this.#decider.decide(item, load);
     const { stream, operationId, claimEpoch, kind, first } = item;
-    const request = { stream, operationId, claimEpoch, settlement };
-    const { results } = await link.call('settle', (store) => store.settle([request]));
-    const [result] = results;
-    if (result?.outcome === 'failed') throw result.error;
-    if (result?.outcome === 'notHeld') return true; // somebody else settled it, or has it now
+    const outcome = await this.#settle({ stream, operationId, claimEpoch, settlement });
+    if (outcome === 'notHeld') return true; // somebody else settled it, or has it now
     const facts = { stream, number: first, operationId, kind, load, to: settlement.to, overrunMs: item.overrunMs };
     if (settlement.to === 'retry') {
       log.warn({ ...facts, error: settlement.error }, 'recovery of a number failed; it is tried again');
@@ -144,5 +147,16 @@ export class Recoverer {
     const errors = await runCleaners(link.clock, registry.cleanersOf(item), operationId);
     for (const error of errors) log.warn({ err: error, stream, operationId, kind }, 'a cleaner failed');
     return settlement.to !== 'manual';
+  }
+
+  /** S15: asked again while an answer may come; its claim is kept meanwhile, and is settled once. */
+  #settle(request: SettleRequest): Promise<SettleResult['outcome'] | undefined> {
+    const { link } = this.#parts;
+    const ask = async (): Promise<SettleResult['outcome'] | undefined> => {
+      const [result] = (await link.call('settle', (store) => store.settle([request]))).results;
+      if (result?.outcome === 'failed') throw result.error;
+      return result?.outcome;
+    };
+    return link.untilAnswered(link.clock.monotonic() + SETTLE_MS, ask);
   }
 }

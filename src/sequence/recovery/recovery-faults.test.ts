@@ -1,0 +1,61 @@
+// Recovery over a store that fails or falls silent while a number is claimed, kept or settled: whoever waits goes on within
+// seconds, and nobody does the work of somebody who is at it.
+import { describe, expect, test } from 'vitest';
+import { streamStage, TTL_MS } from '../../../test/support/stream-stage.js';
+import { connect } from '../../connect.js';
+import { pause } from '../sequence-link.js';
+
+const stage = streamStage();
+/** A claim that nobody knows of has run out by then. */
+const SOON_MS = 20_000;
+
+/** How long after its lease expired the waiter behind a number went on. */
+async function passedAfter(): Promise<number> {
+  await stage.lease('slow');
+  const expiresAt = stage.clock.monotonic() + TTL_MS;
+  const waiting = stage.stream.waitFor(2).then(() => stage.clock.monotonic());
+  return (await stage.meanwhile(waiting, 400_000, 10)) - expiresAt;
+}
+
+describe('N3, S15: what fails once holds nobody up', () => {
+  test.each(['fail', 'failAfter', 'loseRequest', 'loseReply'] as const)(
+    'N3, S15: a settle that fares badly once (%s) is asked again',
+    async (fault) => {
+      stage.store.order({ calls: 'sequence.settle', fault });
+      expect(await passedAfter()).toBeLessThan(6_000);
+      expect(await stage.states()).toEqual([[1, 'gap', undefined]]);
+    },
+  );
+
+  test.each(['fail', 'failAfter', 'loseRequest', 'loseReply'] as const)(
+    'N3, V1, S15: a claim that fares badly once (%s) runs out in seconds',
+    async (fault) => {
+      stage.store.order({ calls: 'sequence.claim', fault });
+      expect(await passedAfter()).toBeLessThan(SOON_MS);
+      expect(await stage.states()).toEqual([[1, 'gap', undefined]]);
+    },
+  );
+});
+
+test.each([1, 2])('V1: a claim outlives %i renewals in a row that are not answered', async (times) => {
+  const other = await connect(stage.store, { clock: stage.clock, services: 'off', owner: 'other' });
+  let rebuilt = 0;
+  for (const stream of [stage.stream, other.sequence<unknown>('orders')]) {
+    stream.recovery.rebuild('import', async () => {
+      rebuilt += 1;
+      await pause(stage.clock, 50_000);
+      return 'whole';
+    });
+  }
+  await (await stage.lease('a', 'import')).partial('half');
+  await stage.clock.advance(TTL_MS);
+  stage.store.order({ calls: 'sequence.renewClaims', fault: times === 1 ? 'loseRequest' : 'fail', times });
+  const waiting = [stage.stream, other.sequence('orders')].map((stream) => stream.waitFor(2));
+  await stage.meanwhile(Promise.all(waiting), 60_000, 10);
+  expect(rebuilt).toBe(1);
+  expect(await stage.states()).toEqual([
+    [1, 'moved', 2],
+    [2, 'committed', 'whole'],
+  ]);
+  await stage.meanwhile(other.shutdown(), 1_000);
+});
