@@ -1,5 +1,6 @@
 // Cleaners (V6): what an operation that is over left behind. They run when its number has been settled, so that its holder is
-// fenced for good; in parallel, 10 s each, and none of them keeps the others, or recovery, from going on.
+// fenced for good, and nobody will try it again (V4); in parallel, 10 s each, and none of them keeps the others, or recovery,
+// from going on.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../domain/clock.js';

@@ -1,12 +1,12 @@
 // The recoverer (V1 to V6): claims what is due, lowest numbers first, and settles each by the first step that succeeds. One
 // failing number never stops the rest; whoever waits or reads calls it on demand, the recovery service every sweep interval.
 //
-//   claim ─▶ steps that load allows ─▶ settle: commit | move | gap ─▶ cleaners
+//   claim ─▶ steps that load allows ─▶ settle: commit | move | gap ─▶ cleaners, when it is over
 //                 └─ a step threw ─▶ settle: retry with backoff, after the last try manual
 import type { Load } from '../../domain/load.js';
 import { classifyLoad } from '../../domain/load.js';
 import { LIMITS } from '../../domain/limits.js';
-import type { SettleRequest } from '../../domain/sequence-requests.js';
+import type { Settlement, SettleRequest } from '../../domain/sequence-requests.js';
 import type { Claimed } from '../../domain/sequence.js';
 import type { SettleResult } from '../../stores/sequence-store.js';
 import { pause, type SequenceLink } from '../sequence-link.js';
@@ -133,7 +133,7 @@ export class Recoverer {
 
   /** False when it has to be tried again. */
   async #recover(item: Claimed, load: Load): Promise<boolean> {
-    const { link, registry, log } = this.#parts;
+    const { log } = this.#parts;
     const settlement = await this.#decider.decide(item, load);
     const { stream, operationId, claimEpoch, kind, first } = item;
     const outcome = await this.#settle({ stream, operationId, claimEpoch, settlement });
@@ -144,9 +144,26 @@ export class Recoverer {
       return false;
     }
     log.debug(facts, 'recovered');
-    const errors = await runCleaners(link.clock, registry.cleanersOf(item), operationId);
-    for (const error of errors) log.warn({ err: error, stream, operationId, kind }, 'a cleaner failed');
+    if (await this.#isOver(item, settlement)) await this.cleanUp(item);
     return settlement.to !== 'manual';
+  }
+
+  /** V4: whether nobody will try it again: not a gap that keeps its result, nor what waits for a person. */
+  async #isOver({ stream, first, isGap }: Claimed, settlement: Settlement): Promise<boolean> {
+    if (settlement.to === 'commit' || settlement.to === 'move') return true;
+    if (settlement.to !== 'gap' || settlement.againAfterMs !== undefined) return false;
+    if (!isGap) return true;
+    // A gap that was tried again may have been a person's order, and is in the queue still.
+    const query = { stream, after: { stream, number: first - 1 }, limit: 1 };
+    const { items } = await this.#parts.link.call('manualItems', (store) => store.manualItems(query));
+    return items[0]?.number !== first;
+  }
+
+  /** Of an operation that is over for good (V6). Never rejects. */
+  async cleanUp({ stream, kind, operationId }: Pick<Claimed, 'stream' | 'kind' | 'operationId'>): Promise<void> {
+    const { link, registry, log } = this.#parts;
+    const errors = await runCleaners(link.clock, registry.cleanersOf({ stream, kind }), operationId);
+    for (const error of errors) log.warn({ err: error, stream, operationId, kind }, 'a cleaner failed');
   }
 
   /** S15: asked again while an answer may come; its claim is kept meanwhile, and is settled once. */

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { never, streamStage, TTL_MS } from '../../../test/support/stream-stage.js';
 import { connect } from '../../connect.js';
 
@@ -44,6 +44,61 @@ describe('V6: cleaners', () => {
     } finally {
       rmSync(root, { recursive: true });
     }
+  });
+
+  describe('V4: nothing is removed while it may still be tried', () => {
+    const cleaned: string[] = [];
+    const failing = async (): Promise<never> => Promise.reject(new Error('no disk'));
+    beforeEach(() => {
+      cleaned.length = 0;
+      stage.stream.recovery.cleaner('import', async (operationId) => void cleaned.push(operationId));
+    });
+    const expireWithPartial = async (): Promise<void> => {
+      await (await stage.lease('a', 'import')).partial('half');
+      await stage.clock.advance(TTL_MS);
+    };
+    /** Tried until a person has to look. */
+    const handOver = async (): Promise<void> => {
+      for (let attempt = 1; attempt <= 3; attempt += 1) {
+        await stage.run();
+        await stage.clock.advance(5_000);
+      }
+      expect(await stage.stream.recovery.manual.list()).toHaveLength(1);
+    };
+
+    test('V4: a gap that keeps its work has its files until it is filled', async () => {
+      await expireWithPartial();
+      await stage.run();
+      expect([await stage.states(), cleaned]).toEqual([[[1, 'gap', undefined]], []]);
+      stage.stream.recovery.rebuild('import', async () => 'whole');
+      await stage.clock.advance(60_000);
+      await stage.run();
+      expect([await stage.states(), cleaned]).toEqual([[[1, 'filled', 'whole']], ['a']]);
+    });
+
+    test('V4: what waits for a person has its files, also after a try that found nothing, until it is discarded', async () => {
+      await expireWithPartial();
+      stage.stream.recovery.rebuild('import', failing);
+      await handOver();
+      expect(cleaned).toEqual([]);
+      stage.stream.recovery.rebuild('import', async () => undefined);
+      await stage.stream.recovery.manual.retry('a');
+      await stage.run();
+      expect(await stage.stream.recovery.manual.list()).toMatchObject([{ attempts: 4 }]);
+      expect(cleaned).toEqual([]);
+      await stage.stream.recovery.manual.discard('a');
+      expect(cleaned).toEqual(['a']);
+    });
+
+    test('V4: a person’s order that stores the result ends it too', async () => {
+      await (await stage.lease('a', 'import')).finished('whole');
+      stage.stream.recovery.step('import', failing);
+      await stage.clock.advance(TTL_MS);
+      await handOver();
+      expect(cleaned).toEqual([]);
+      expect(await stage.stream.recovery.manual.retry('a')).toEqual({ outcome: 'stored', number: 1 });
+      expect(cleaned).toEqual(['a']);
+    });
   });
 
   test('V6: what is no cleaner is refused', () => {

@@ -3,13 +3,15 @@ import { checkOperationId } from '../../domain/check-request.js';
 import { invalid, LeaseError, shown } from '../../domain/errors.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { Claimed, ManualItem } from '../../domain/sequence.js';
-import type { ManualOrder } from '../../domain/sequence-requests.js';
-import type { ManualReply } from '../../stores/sequence-store.js';
+import type { ManualOrder, ManualQuery } from '../../domain/sequence-requests.js';
+import type { ManualItemsReply, ManualReply } from '../../stores/sequence-store.js';
 import type { OperationsOf, StreamRecovery } from '../face.js';
 import type { SequenceLink } from '../sequence-link.js';
 import { cleanFiles, cleanLeases } from './cleanup.js';
 import type { Recovered, Recoverer } from './recoverer.js';
 import type { Cleaner, Registry } from './registry.js';
+
+const MOST_PAGES = 100;
 
 interface Parts {
   readonly link: SequenceLink;
@@ -57,9 +59,7 @@ export class RecoveryOf<Op> implements StreamRecovery<Op> {
   }
 
   async #list(): Promise<ManualItem[]> {
-    const query = { stream: this.#stream, limit: LIMITS.rowsPerStep };
-    const { items } = await this.#parts.link.call('manualItems', (store) => store.manualItems(query));
-    return [...items];
+    return [...(await this.#page()).items];
   }
   async #retry(operationId: string): Promise<{ outcome: 'stored' | 'queued'; number?: number }> {
     const reply = await this.#act(operationId, 'retry');
@@ -71,10 +71,31 @@ export class RecoveryOf<Op> implements StreamRecovery<Op> {
     const reply = await this.#act(operationId, 'discard');
     if (reply.outcome !== 'discarded') throw notThere(this.#stream, operationId);
   }
-  #act(operationId: string, act: ManualOrder['act']): Promise<ManualReply> {
-    const { link } = this.#parts;
-    const order = { stream: this.#stream, operationId: checkOperationId(operationId), act, actor: link.owner };
-    return link.call('manual', (store) => store.manual(order));
+  /** What ends with it is cleaned up after here, where the cleaners are. */
+  async #act(operationId: string, act: ManualOrder['act']): Promise<ManualReply> {
+    const { link, recoverer, registry } = this.#parts;
+    const stream = this.#stream;
+    const order = { stream, operationId: checkOperationId(operationId), act, actor: link.owner };
+    const item = registry.hasCleaners(stream) ? await this.#find(operationId) : undefined;
+    const reply = await link.call('manual', (store) => store.manual(order));
+    const isOver = reply.outcome === 'stored' || reply.outcome === 'discarded';
+    if (item && isOver) await recoverer.cleanUp(item);
+    return reply;
+  }
+  async #find(operationId: string): Promise<ManualItem | undefined> {
+    let after: ManualQuery['after'];
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const { items, more } = await this.#page(after);
+      const found = items.find((item) => item.operationId === operationId);
+      const last = items.at(-1);
+      if (found || !more || !last) return found;
+      after = { stream: this.#stream, number: last.number };
+    }
+    return undefined;
+  }
+  #page(after?: ManualQuery['after']): Promise<ManualItemsReply> {
+    const query = { stream: this.#stream, after, limit: LIMITS.rowsPerStep };
+    return this.#parts.link.call('manualItems', (store) => store.manualItems(query));
   }
 }
 

@@ -38,8 +38,11 @@ export class Registry {
   stepOf({ stream, kind }: Claimed): OwnStep | undefined {
     return this.#steps.get(key(stream, kind));
   }
-  cleanersOf({ stream, kind }: Claimed): readonly Cleaner[] {
+  cleanersOf({ stream, kind }: Pick<Claimed, 'stream' | 'kind'>): readonly Cleaner[] {
     return this.#cleaners.get(key(stream, kind)) ?? [];
+  }
+  hasCleaners(stream: string): boolean {
+    return [...this.#cleaners.keys()].some((one) => one.startsWith(key(stream, '')));
   }
   /** What a listener throws is its own (S12). */
   tellCascade(on: boolean, report: (error: unknown) => void): void {
