@@ -36,6 +36,12 @@ export interface Recovered {
   readonly more: boolean;
 }
 
+interface RunOrder {
+  readonly stream?: string;
+  readonly isSweep: boolean;
+  readonly signal?: AbortSignal;
+}
+
 export interface RecovererParts {
   readonly link: SequenceLink;
   readonly registry: Registry;
@@ -48,7 +54,7 @@ export interface RecovererParts {
 export class Recoverer {
   readonly #parts: RecovererParts;
   readonly #decider: Decider;
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #onDemand = new Map<string, Promise<void>>();
 
   constructor(parts: RecovererParts) {
     this.#parts = parts;
@@ -57,37 +63,47 @@ export class Recoverer {
 
   /** For whoever waits for a stream: what blocks it is dealt with, or somebody else is at it. Never rejects. */
   unblock(stream: string): Promise<void> {
-    const running = this.#running.get(stream);
+    const order = { stream, isSweep: false };
+    return this.#once(stream, 'numbers', async () => {
+      const { settled, failed } = await this.#recoverDue(order, false);
+      // Gaps block nobody, and what is kept with them may take minutes: the next number that expires does not wait for them.
+      if (settled + failed > 0) this.#once(stream, 'gaps', () => this.#recoverDue(order, true)).catch(() => undefined);
+    });
+  }
+  /** One run at a time, for however many ask. Never rejects. */
+  #once(stream: string, what: 'numbers' | 'gaps', work: () => Promise<unknown>): Promise<void> {
+    const key = `${what} of ${stream}`;
+    const running = this.#onDemand.get(key);
     if (running) return running;
-    const run = this.run({ stream, isSweep: false })
+    const run = work()
       .then(() => undefined)
       .catch((error: unknown) =>
-        this.#parts.log.warn({ err: error, stream }, 'recovery on demand failed; it is tried again'),
+        this.#parts.log.warn({ err: error, stream }, `recovery of ${what} on demand failed; it is tried again`),
       )
-      .finally(() => this.#running.delete(stream));
-    this.#running.set(stream, run);
+      .finally(() => this.#onDemand.delete(key));
+    this.#onDemand.set(key, run);
     return run;
   }
 
-  /** Everything that is due, of one stream or of all. A batch that was claimed is always finished. */
-  async run({
-    stream,
-    isSweep,
-    signal,
-  }: {
-    stream?: string;
-    isSweep: boolean;
-    signal?: AbortSignal;
-  }): Promise<Recovered> {
+  /** Everything that is due, of one stream or of all: what blocks readers, then gaps with something to be tried again. */
+  async run(order: RunOrder): Promise<Recovered> {
+    const numbers = await this.#recoverDue(order, false);
+    if (numbers.more) return numbers;
+    const gaps = await this.#recoverDue(order, true);
+    return { settled: numbers.settled + gaps.settled, failed: numbers.failed + gaps.failed, more: gaps.more };
+  }
+
+  /** A batch that was claimed is always finished. With gaps: numbers that expire meanwhile go first. */
+  async #recoverDue({ stream, isSweep, signal }: RunOrder, gapsToo: boolean): Promise<Recovered> {
     const { link, cascade } = this.#parts;
     const settings = await link.manager.link.settings();
     let [settled, failed] = [0, 0];
     for (let batch = 0; batch < MOST_BATCHES; batch += 1) {
-      const calm = await this.#load(0);
+      if (gapsToo && (await this.#load(0)) !== 'low') return { settled: settled - failed, failed, more: false };
       const limit = cascade.isOn ? Math.min(settings.recovery_batch_size, LIMITS.batchItems) : BATCH;
-      const order = { ...(stream === undefined ? {} : { stream }), limit, owner: link.owner, ttlMs: CLAIM_MS };
-      const reply = await link.call('claim', (store) => store.claim({ ...order, gapsToo: calm === 'low' }));
-      if (batch === 0) await cascade.observe(reply.backlog, settings, isSweep);
+      const order = { ...(stream === undefined ? {} : { stream }), limit, owner: link.owner, ttlMs: CLAIM_MS, gapsToo };
+      const reply = await link.call('claim', (store) => store.claim(order));
+      if (batch === 0 && !gapsToo) await cascade.observe(reply.backlog, settings, isSweep);
       const load = await this.#load(reply.backlog);
       failed += await this.#recoverAll(reply.claimed, load);
       settled += reply.claimed.length;

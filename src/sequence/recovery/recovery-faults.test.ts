@@ -10,10 +10,10 @@ const stage = streamStage();
 const SOON_MS = 20_000;
 
 /** How long after its lease expired the waiter behind a number went on. */
-async function passedAfter(): Promise<number> {
-  await stage.lease('slow');
+async function passedAfter(operationId = 'slow'): Promise<number> {
+  const { number } = await stage.lease(operationId);
   const expiresAt = stage.clock.monotonic() + TTL_MS;
-  const waiting = stage.stream.waitFor(2).then(() => stage.clock.monotonic());
+  const waiting = stage.stream.waitFor(number + 1).then(() => stage.clock.monotonic());
   return (await stage.meanwhile(waiting, 400_000, 10)) - expiresAt;
 }
 
@@ -35,6 +35,26 @@ describe('N3, S15: what fails once holds nobody up', () => {
       expect(await stage.states()).toEqual([[1, 'gap', undefined]]);
     },
   );
+});
+
+test('N3, V2: gaps that are tried again, slowly, hold up nobody who waits for a number', async () => {
+  for (const half of ['a', 'b']) {
+    for (let i = 0; i < 10; i += 1) await (await stage.lease(`${half}-${i}`, 'import')).partial(i);
+    await stage.clock.advance(TTL_MS);
+    await stage.run();
+  }
+  expect(await stage.stream.figures()).toMatchObject({ open: 0, gaps: 20 });
+  let rebuilt = 0;
+  stage.stream.recovery.rebuild('import', async (partial) => {
+    await pause(stage.clock, 50_000);
+    rebuilt += 1;
+    return partial;
+  });
+  await stage.clock.advance(60_000);
+  for (const operationId of ['first', 'second', 'third']) expect(await passedAfter(operationId)).toBeLessThan(3_000);
+  for (let ms = 0; ms < 20 * 51_000; ms += 500) await stage.clock.advance(500);
+  expect(rebuilt).toBe(20);
+  expect(await stage.stream.figures()).toMatchObject({ open: 0, gaps: 3 });
 });
 
 test.each([1, 2])('V1: a claim outlives %i renewals in a row that are not answered', async (times) => {
