@@ -223,15 +223,18 @@ export class Holdfast implements AsyncDisposable {
 
   async #shutDown(drainMs: number): Promise<void> {
     const { logger, services, close } = this.#parts;
+    const { clock, link } = this.#manager;
+    const drainedAt = clock.monotonic() + drainMs;
     const stopped = services?.stop() ?? Promise.resolve([]);
     const streamsClosed = this.#sequences?.close() ?? Promise.resolve();
     const errors = await letEverythingGo(this.#manager, drainMs, logger);
     this.#life.abort();
-    await this.#manager.link.within(SERVICES_STOP_MS, 'the services', stopped).catch((error: unknown) => {
+    await link.within(SERVICES_STOP_MS, 'the services', stopped).catch((error: unknown) => {
       logger.warn({ err: error }, 'shutdown: a service is still waiting for the store');
     });
-    await this.#manager.link.within(SERVICES_STOP_MS, 'the streams', streamsClosed).catch((error: unknown) => {
-      logger.warn({ err: error }, 'shutdown: streams are still waiting for the store');
+    const streamsMs = Math.max(0, drainedAt - clock.monotonic()) + SERVICES_STOP_MS; // a number under way is work, too
+    await link.within(streamsMs, 'the streams', streamsClosed).catch((error: unknown) => {
+      logger.warn({ err: error }, 'shutdown: streams are still waiting for the store, or for a number under way');
     });
     await close();
     const error = leftBehind(errors);

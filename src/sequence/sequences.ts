@@ -70,11 +70,13 @@ export class Sequences {
     return { items: [...streams], more };
   }
 
-  /** Whoever waits is told; the spool's file is closed, and kept when there is something in it. */
+  /** Whoever waits is told; a number that is being recovered is settled; the spool's file is closed, and kept when there is
+   *  something in it. */
   async close(): Promise<void> {
     this.#link.close();
+    const settled = this.recoverer.idle();
     await this.#cascade.leave();
-    await Promise.all([...this.#spools.values()].map((spool) => spool.close()));
+    await Promise.all([settled, ...[...this.#spools.values()].map((spool) => spool.close())]);
   }
 
   #spool(folder: string): Spool {

@@ -55,7 +55,7 @@ export function streamStage(): StreamStage {
   });
   afterEach(async () => {
     stage.store.heal();
-    await stage.meanwhile(stage.leases.shutdown(), 100);
+    await stage.meanwhile(stage.leases.shutdown(), 5_000); // a call that is never answered is waited for, for a while
   });
   return stage;
 }

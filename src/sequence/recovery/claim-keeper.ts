@@ -30,20 +30,28 @@ export class ClaimKeeper {
 
   #later(): void {
     this.#timer = this.#link.clock.after(this.#ttlMs / RENEW_SHARE, () => {
-      const requests = [...this.#left].map(({ stream, operationId, claimEpoch }) => ({
+      const requests = this.#wanted().map(({ stream, operationId, claimEpoch }) => ({
         stream,
         operationId,
         claimEpoch,
         ttlMs: this.#ttlMs,
       }));
       if (requests.length === 0) return;
-      const runOutAt = this.#link.clock.monotonic() + this.#ttlMs - this.#ttlMs / RENEW_SHARE;
-      this.#link
-        .untilAnswered(runOutAt, () => this.#link.call('renewClaims', (store) => store.renewClaims(requests)))
+      const restMs = this.#ttlMs - this.#ttlMs / RENEW_SHARE;
+      askAgain(this.#link, restMs, () => this.#link.call('renewClaims', (store) => store.renewClaims(requests)))
         .catch(() => undefined)
         .finally(() => {
           if (this.#left.size > 0) this.#later();
         });
     });
   }
+  /** In a shutdown only the first, which is under way: nobody here will come to the others. */
+  #wanted(): readonly Claimed[] {
+    return [...this.#left].slice(0, this.#link.life.aborted ? 1 : undefined);
+  }
+}
+
+/** S15: while an answer may come, for so long; in a shutdown once. */
+export function askAgain<T>(link: SequenceLink, ms: number, ask: () => Promise<T>): Promise<T> {
+  return link.life.aborted ? ask() : link.untilAnswered(link.clock.monotonic() + ms, ask);
 }

@@ -11,7 +11,7 @@ import type { Claimed } from '../../domain/sequence.js';
 import type { SettleResult } from '../../stores/sequence-store.js';
 import { pause, type SequenceLink } from '../sequence-link.js';
 import type { Cascade } from './cascade.js';
-import { ClaimKeeper } from './claim-keeper.js';
+import { askAgain, ClaimKeeper } from './claim-keeper.js';
 import { runCleaners } from './cleanup.js';
 import { Decider } from './decider.js';
 import type { Registry } from './registry.js';
@@ -55,6 +55,7 @@ export class Recoverer {
   readonly #parts: RecovererParts;
   readonly #decider: Decider;
   readonly #onDemand = new Map<string, Promise<void>>();
+  readonly #running = new Set<Promise<unknown>>();
 
   constructor(parts: RecovererParts) {
     this.#parts = parts;
@@ -93,8 +94,19 @@ export class Recoverer {
     return { settled: numbers.settled + gaps.settled, failed: numbers.failed + gaps.failed, more: gaps.more };
   }
 
-  /** A batch that was claimed is always finished. With gaps: numbers that expire meanwhile go first. */
-  async #recoverDue({ stream, isSweep, signal }: RunOrder, gapsToo: boolean): Promise<Recovered> {
+  /** Resolves when the number under way is settled, which is the last one in a shutdown. Never rejects. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#running);
+  }
+
+  #recoverDue(order: RunOrder, gapsToo: boolean): Promise<Recovered> {
+    const run = this.#inBatches(order, gapsToo).finally(() => this.#running.delete(run));
+    this.#running.add(run);
+    return run;
+  }
+
+  /** A batch that was claimed is finished, but for a shutdown. With gaps: numbers that expire meanwhile go first. */
+  async #inBatches({ stream, isSweep, signal }: RunOrder, gapsToo: boolean): Promise<Recovered> {
     const { link, cascade } = this.#parts;
     const settings = await link.manager.link.settings();
     let [settled, failed] = [0, 0];
@@ -133,6 +145,8 @@ export class Recoverer {
     let failed = 0;
     try {
       for (const item of claimed) {
+        // To give a claim back would count as a try that failed. It is not renewed any more, and runs out in seconds.
+        if (link.life.aborted) return failed + claimed.length - claimed.indexOf(item);
         try {
           if (!(await this.#recover(item, load))) failed += 1;
         } catch (error) {
@@ -190,6 +204,6 @@ export class Recoverer {
       if (result?.outcome === 'failed') throw result.error;
       return result?.outcome;
     };
-    return link.untilAnswered(link.clock.monotonic() + SETTLE_MS, ask);
+    return askAgain(link, SETTLE_MS, ask);
   }
 }

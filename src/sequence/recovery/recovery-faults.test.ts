@@ -79,3 +79,45 @@ test.each([1, 2])('V1: a claim outlives %i renewals in a row that are not answer
   ]);
   await stage.meanwhile(other.shutdown(), 1_000);
 });
+
+describe('N3, A9: an orderly shutdown while numbers are recovered', () => {
+  /** Another process has claimed six numbers and rebuilds the first. */
+  async function leavingWith(rebuildMs: number) {
+    const leaving = await connect(stage.store, { clock: stage.clock, services: 'off', owner: 'leaving' });
+    const rebuilt: unknown[] = [];
+    leaving.sequence<unknown>('orders').recovery.rebuild('import', async (partial) => {
+      await pause(stage.clock, rebuildMs);
+      rebuilt.push(partial);
+      return partial;
+    });
+    for (let i = 1; i <= 6; i += 1) await (await stage.lease(`op-${i}`, 'import')).partial(i);
+    await stage.clock.advance(TTL_MS);
+    const waiting = leaving.sequence('orders').waitFor(7);
+    waiting.catch(() => undefined);
+    await stage.meanwhile(pause(stage.clock, 100));
+    return { leaving, rebuilt, waiting };
+  }
+
+  test('N3, A9: it ends after the number under way; the others are recovered elsewhere within seconds', async () => {
+    const { leaving, rebuilt, waiting } = await leavingWith(500);
+    const began = stage.clock.monotonic();
+    await stage.meanwhile(leaving.shutdown({ drain: '10s' }), 20_000);
+    expect(stage.clock.monotonic() - began).toBeLessThan(1_000);
+    expect(rebuilt).toEqual([1]);
+    await expect(waiting).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+    expect((await stage.states())[0]).toEqual([1, 'moved', 7]);
+    await stage.meanwhile(stage.stream.waitFor(7), 20_000, 10);
+    expect(stage.clock.monotonic() - began).toBeLessThan(SOON_MS);
+    expect(await stage.stream.figures()).toMatchObject({ open: 0, gaps: 5, moved: 1 });
+    expect(await stage.stream.recovery.manual.list()).toEqual([]);
+  });
+
+  test('A9: it waits for the number under way no longer than its drain, and a little', async () => {
+    const { leaving, rebuilt } = await leavingWith(50_000);
+    const began = stage.clock.monotonic();
+    await stage.meanwhile(leaving.shutdown({ drain: '10s' }), 60_000, 10);
+    expect(stage.clock.monotonic() - began).toBeGreaterThan(9_000);
+    expect(stage.clock.monotonic() - began).toBeLessThan(15_000);
+    expect(rebuilt).toEqual([]);
+  });
+});
