@@ -19,6 +19,7 @@ import { checkLogger, silentLogger, type Logger } from './observe/logger.js';
 import type { Metrics } from './observe/metrics.js';
 import { isTelemetrySetUp, noMetrics, toAll } from './observe/no-metrics.js';
 import type { Spans, Telemetry } from './observe/telemetry.js';
+import { placeOf } from './sequence/spool/store-place.js';
 import { AdaptiveTtl } from './services/adaptive-ttl.js';
 import type { RunningServices } from './services/start-services.js';
 import { defaultStoreUrl, openStore } from './stores/open-store.js';
@@ -42,18 +43,16 @@ export async function connect(urlOrStore?: string | Store, options: ConnectOptio
   const store = await storeOf(urlOrStore, options, clock);
   try {
     const owner = options.owner === undefined ? (store.actsAs ?? given.owner) : given.owner;
-    return await assemble(
-      store,
-      { ...given, owner },
-      {
-        options,
-        clock,
-        logger,
-        metrics: toAll(metrics, telemetry?.metrics),
-        telemetry,
-        closes: !isGiven,
-      },
-    );
+    const around = {
+      options,
+      clock,
+      logger,
+      metrics: toAll(metrics, telemetry?.metrics),
+      telemetry,
+      closes: !isGiven,
+      place: isGiven ? undefined : placeOf(urlOrStore ?? defaultStoreUrl(), options.schema),
+    };
+    return await assemble(store, { ...given, owner }, around);
   } catch (error) {
     if (!isGiven) await store.close().catch(() => undefined);
     throw error;
@@ -81,10 +80,11 @@ interface Around {
   readonly metrics: Metrics;
   readonly telemetry: Telemetry | undefined;
   readonly closes: boolean;
+  readonly place: string | undefined;
 }
 
 async function assemble(store: Store, given: GivenDefaults, around: Around): Promise<Holdfast> {
-  const { options, clock, logger, metrics, telemetry, closes } = around;
+  const { options, clock, logger, metrics, telemetry, closes, place } = around;
   const ask = <T>(what: string, answer: Promise<T>): Promise<T> => answerWithin(clock, FIRST_CALLS_MS, what, answer);
   const { capabilities } = await ask('info', store.info());
   const known = await ask('settings', store.settings());
@@ -116,7 +116,7 @@ async function assemble(store: Store, given: GivenDefaults, around: Around): Pro
     unsubscribe();
     if (closes) await store.close();
   };
-  return new Holdfast({ manager, bus, logger, services, close });
+  return new Holdfast({ manager, bus, logger, services, place, close });
 }
 
 /** Where OpenTelemetry is set up, it is told the same; nothing of it is loaded where it is not. */

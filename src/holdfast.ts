@@ -51,6 +51,8 @@ export interface Parts {
   readonly logger: Logger;
   /** None with `services: 'off'`. */
   readonly services: RunningServices | undefined;
+  /** Where the store is, where a url said it: host and path, without who may use it. */
+  readonly place: string | undefined;
   /** Closes the store, when it was opened here. */
   readonly close: () => Promise<void>;
 }
@@ -130,8 +132,8 @@ export class Holdfast implements AsyncDisposable {
     return this.#streams().list(query);
   }
   #streams(): Sequences {
-    const { logger: log, services } = this.#parts;
-    return (this.#sequences ??= new Sequences(this.#manager, { log, loopLagMs: () => services?.loopLagMs() }));
+    const { logger: log, services, place } = this.#parts;
+    return (this.#sequences ??= new Sequences(this.#manager, { log, loopLagMs: () => services?.loopLagMs(), place }));
   }
 
   revoke(order: RevokeInput): Promise<LeaseRecord[]> {

@@ -18,6 +18,8 @@ import { WakeRoom } from './wake-room.js';
 export interface SequencesOptions {
   readonly log: RecoveryLog;
   readonly loopLagMs: () => number | undefined;
+  /** Where the store is, where a url said it. */
+  readonly place?: string | undefined;
 }
 
 export class Sequences {
@@ -27,9 +29,11 @@ export class Sequences {
   readonly #registry = new Registry();
   readonly #cascade: Cascade;
   readonly #log: RecoveryLog;
+  readonly #place: string | undefined;
   readonly #spools = new Map<string, Spool>();
 
-  constructor(manager: LeaseManager, { log, loopLagMs }: SequencesOptions) {
+  constructor(manager: LeaseManager, { log, loopLagMs, place }: SequencesOptions) {
+    this.#place = place;
     this.#link = new SequenceLink(manager);
     this.#log = log;
     this.#room = new WakeRoom(manager.clock, () => this.#link.store);
@@ -82,7 +86,7 @@ export class Sequences {
   #spool(folder: string): Spool {
     const known = this.#spools.get(folder);
     if (known) return known;
-    const spool = new Spool(this.#link, folder, this.#log);
+    const spool = new Spool(this.#link, folder, this.#log, this.#place);
     this.#spools.set(folder, spool);
     spool.start();
     return spool;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, type TestContext } from 'vitest';
 import { connect } from '../../src/connect.js';
 import { SpoolFile } from '../../src/sequence/spool/spool-file.js';
-import { ownName } from '../../src/sequence/spool/spool-owner.js';
+import { homeOf, ownName } from '../../src/sequence/spool/spool-owner.js';
 import { encodeRecord, type SpooledResult } from '../../src/sequence/spool/spool-record.js';
 import { MemoryStore } from '../../src/stores/memory/index.js';
 import { systemClock } from '../../src/system-clock.js';
@@ -15,6 +15,7 @@ import { FaultyStore } from '../../src/testing/faulty-store.js';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.js';
 
 const clock = systemClock();
+const HOME = homeOf({ kind: 'memory', namespace: 'default' });
 let folder: TemporaryFolder;
 let disk: string | undefined;
 beforeEach(() => {
@@ -35,7 +36,7 @@ const result = (operationId: string, bytes = 6_000): SpooledResult => ({
 });
 const idsOf = (file: SpoolFile): string[] => file.results.map(({ operationId }) => operationId);
 /** The name of a file whose process is gone. */
-const leftByDead = (): string => ownName(clock).replace(`.${process.pid}.`, '.4194305.');
+const leftByDead = (): string => ownName(clock, HOME).replace(`.${process.pid}.`, '.4194305.');
 
 test('V7: a file that may not grow further: exactly what was said to be kept is found by whoever comes next', async () => {
   const child = fileURLToPath(new URL('../support/spool-child.mjs', import.meta.url));
@@ -46,7 +47,7 @@ test('V7: a file that may not grow further: exactly what was said to be kept is 
   expect(lines.at(-1)).toMatch(/^STORE_UNAVAILABLE the spool .* cannot be written \(EFBIG\)/);
   const kept = lines.slice(0, -1).map((line) => line.slice('kept '.length));
   expect(kept.length).toBeGreaterThan(20);
-  const file = await SpoolFile.open(folder.path, clock);
+  const file = await SpoolFile.open(folder.path, clock, HOME);
   expect(idsOf(file)).toEqual(kept);
   await file.close();
 });
@@ -75,7 +76,7 @@ describe('a small disk, where this user may mount one', () => {
 
   test('V7: nothing half kept, nothing ticked off by half; it goes on when there is room', async (context) => {
     mountSmall(context);
-    const file = await SpoolFile.open(spool(), clock);
+    const file = await SpoolFile.open(spool(), clock, HOME);
     await file.keep(result('a'));
     await file.keep(result('b'));
     fillUp(8_192);
@@ -89,7 +90,7 @@ describe('a small disk, where this user may mount one', () => {
     const [name = ''] = readdirSync(spool());
     writeFileSync(join(spool(), leftByDead()), readFileSync(join(spool(), name)));
     rmSync(join(spool(), name));
-    const next = await SpoolFile.open(spool(), clock);
+    const next = await SpoolFile.open(spool(), clock, HOME);
     expect(idsOf(next)).toEqual(['a', 'c', 'e']);
     await next.close();
   });
@@ -101,7 +102,7 @@ describe('a small disk, where this user may mount one', () => {
     const records = ['a', 'b', 'c'].map((id) => encodeRecord({ what: 'keep', result: result(id) }));
     writeFileSync(join(spool(), left), Buffer.concat(records));
     fillUp(8_192);
-    const file = await SpoolFile.open(spool(), clock);
+    const file = await SpoolFile.open(spool(), clock, HOME);
     expect(file.behind).toMatchObject(full);
     expect(readdirSync(spool())).toContain(left);
     makeRoom();

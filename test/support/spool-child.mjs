@@ -1,8 +1,9 @@
 // Keeps results in a spool until the disk takes no more, and says which it was told are kept: node spool-child.mjs FOLDER
 import { systemClock } from '../../dist/index.js';
 import { SpoolFile } from '../../dist/sequence/spool/spool-file.js';
+import { homeOf } from '../../dist/sequence/spool/spool-owner.js';
 
-const file = await SpoolFile.open(process.argv[2], systemClock());
+const file = await SpoolFile.open(process.argv[2], systemClock(), homeOf({ kind: 'memory', namespace: 'default' }));
 const text = 'x'.repeat(1_000);
 try {
   for (let i = 0; ; i += 1) {

@@ -6,7 +6,7 @@ import { mkdir, open, readdir, readFile, realpath, rename, unlink, type FileHand
 import { join } from 'node:path';
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
-import { ownerOf, ownName } from './spool-owner.js';
+import { isOfHome, ownerOf, ownName } from './spool-owner.js';
 import { decodeRecords, encodeRecord, type SpooledResult, type SpoolRecord } from './spool-record.js';
 
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -16,27 +16,29 @@ const letGo = new Set<string>();
 
 export class SpoolFile {
   readonly path: string;
-  /** Files in the folder that belong to other machines: nobody here can tell whether their owners live. */
+  /** Files in the folder that nobody here may take over: of other machines, whose owners may live, or for other stores. */
   foreign: string[] = [];
   /** Why something that was left in the folder could not be taken over yet. */
   behind: LeaseError | undefined;
+  readonly #home: string;
   readonly #handle: FileHandle;
   readonly #results = new Map<string, SpooledResult>();
   #length = 0;
   /** Writes go one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(path: string, handle: FileHandle) {
+  private constructor(path: string, home: string, handle: FileHandle) {
     this.path = path;
+    this.#home = home;
     this.#handle = handle;
   }
 
-  /** A file of this process, with what processes that are gone left in the folder. */
-  static async open(folder: string, clock: Clock): Promise<SpoolFile> {
+  /** A file of this process, with what processes that are gone left in the folder for the same home. */
+  static async open(folder: string, clock: Clock, home: string): Promise<SpoolFile> {
     try {
       await mkdir(folder, { recursive: true });
-      const path = join(await realpath(folder), ownName(clock)); // one folder may be named in many ways
-      const file = new SpoolFile(path, await open(path, 'wx'));
+      const path = join(await realpath(folder), ownName(clock, home)); // one folder may be named in many ways
+      const file = new SpoolFile(path, home, await open(path, 'wx'));
       try {
         await syncFolder(folder);
         await file.takeOver(folder, clock);
@@ -54,15 +56,19 @@ export class SpoolFile {
   async takeOver(folder: string, clock: Clock): Promise<void> {
     this.behind = undefined;
     this.foreign = [];
-    const home = await realpath(folder);
-    for (const name of await readdir(home)) {
+    const within = await realpath(folder);
+    for (const name of await readdir(within)) {
       const owner = ownerOf(name, clock);
-      const before = join(home, name);
-      if (owner === 'elsewhere') this.foreign.push(name);
-      if (owner === 'dead' || letGo.has(before))
-        await this.#inTurn(() => this.#takeOver(before, join(home, ownName(clock)))).catch((error: unknown) => {
-          this.behind = translated(error, before);
-        });
+      const before = join(within, name);
+      const isLeft = owner === 'dead' || letGo.has(before);
+      const isOurs = isOfHome(name, this.#home);
+      if (owner === 'elsewhere' || (isLeft && !isOurs)) this.foreign.push(name);
+      if (isLeft && isOurs)
+        await this.#inTurn(() => this.#takeOver(before, join(within, ownName(clock, this.#home)))).catch(
+          (error: unknown) => {
+            this.behind = translated(error, before);
+          },
+        );
     }
   }
 

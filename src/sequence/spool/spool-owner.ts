@@ -1,18 +1,31 @@
 // Who owns a spool file: its name says it (host, boot, process and when that process began), and a file changes its owner by
-// being renamed, which only one can do. So there is no lock to be left behind, and one owner at any time.
+// being renamed, which only one can do. So there is no lock to be left behind, and one owner at any time. The name also says
+// which store and namespace its results are for: nobody else may store them. A name without that is of an older version, and
+// its results are for whoever opens the folder, as they were then.
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Clock } from '../../domain/clock.js';
 
 export const SPOOL_ENDING = '.spool';
-const NAME = /^([A-Za-z0-9-]+)\.([A-Za-z0-9]+)\.(\d+)\.(\d+)\.[A-Za-z0-9_-]+\.spool$/;
+const NAME = /^([A-Za-z0-9-]+)\.([A-Za-z0-9]+)\.(\d+)\.(\d+)\.(?:([a-f0-9]{16})\.)?[A-Za-z0-9_-]+\.spool$/;
 
-export function ownName(clock: Clock): string {
+/** Where results belong, as a part of a name. `place` is where the store is, without who may use it. */
+export function homeOf(store: { kind: string; namespace: string }, place = ''): string {
+  return createHash('sha256').update([store.kind, store.namespace, place].join('\n')).digest('hex').slice(0, 16);
+}
+
+export function ownName(clock: Clock, home: string): string {
   const random = clock
     .randomText()
     .replace(/[^A-Za-z0-9_-]/g, '')
     .slice(0, 12);
-  return [hostPart(), bootPart(clock), process.pid, startOf(process.pid), random].join('.') + SPOOL_ENDING;
+  return [hostPart(), bootPart(clock), process.pid, startOf(process.pid), home, random].join('.') + SPOOL_ENDING;
+}
+
+/** Whether its results may be stored there. */
+export function isOfHome(file: string, home: string): boolean {
+  return (NAME.exec(file)?.[5] ?? home) === home;
 }
 
 /** `own`, `dead` (to be taken over), `alive`, `elsewhere` (another machine: nobody here can tell), or `other` (no spool). */

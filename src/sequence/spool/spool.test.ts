@@ -21,9 +21,11 @@ import { MemoryStore } from '../../stores/memory/index.js';
 import { FakeClock } from '../../testing/fake-clock.js';
 import { FaultyStore } from '../../testing/faulty-store.js';
 import { SpoolFile } from './spool-file.js';
-import { ownerOf, ownName } from './spool-owner.js';
+import { homeOf, ownerOf, ownName } from './spool-owner.js';
 import { decodeRecords, encodeRecord, type SpoolRecord } from './spool-record.js';
 
+/** Of the memory store that the streams here are in. */
+const HOME = homeOf({ kind: 'memory', namespace: 'default' });
 let folder: string;
 let clock: FakeClock;
 beforeEach(() => {
@@ -43,7 +45,7 @@ const spoolFiles = (): string[] => readdirSync(folder).filter((name) => name.end
 /** The name a file would have that a process left which is gone. */
 const leftByDead = (): string => {
   const pid = Number(execFileSync(process.execPath, ['-e', 'console.log(process.pid)'], { encoding: 'utf8' }));
-  return ownName(clock).replace(`.${process.pid}.`, `.${pid}.`);
+  return ownName(clock, HOME).replace(`.${process.pid}.`, `.${pid}.`);
 };
 
 describe('V7: records', () => {
@@ -83,7 +85,7 @@ describe('V7: the file', () => {
     ]);
     writeFileSync(join(folder, name), bytes);
     truncateSync(join(folder, name), bytes.length - 3);
-    const file = await SpoolFile.open(folder, clock);
+    const file = await SpoolFile.open(folder, clock, HOME);
     expect(file.results).toEqual([result('b')]);
     expect(spoolFiles()).toHaveLength(1);
     expect(decodeRecords(readFileSync(file.path)).records).toHaveLength(1);
@@ -92,23 +94,23 @@ describe('V7: the file', () => {
   });
 
   test('V7: a file of a process that lives, of another machine, or of nobody is let be', async () => {
-    const own = await SpoolFile.open(folder, clock);
+    const own = await SpoolFile.open(folder, clock, HOME);
     await own.keep(result('mine'));
     const elsewhere = `elsewhere.boot.1.1.abc.spool`;
     writeFileSync(join(folder, elsewhere), 'x');
     writeFileSync(join(folder, 'notes.txt'), 'x');
     const owners = readdirSync(folder).map((name) => ownerOf(name, clock));
     expect(owners.sort()).toEqual(['elsewhere', 'other', 'own']);
-    const parent = ownName(clock).replace(`.${process.pid}.`, `.${process.ppid}.`);
+    const parent = ownName(clock, HOME).replace(`.${process.pid}.`, `.${process.ppid}.`);
     expect(ownerOf(parent, clock)).toBe('dead'); // its number, but not when it began
-    const second = await SpoolFile.open(folder, clock);
+    const second = await SpoolFile.open(folder, clock, HOME);
     expect([second.results, second.foreign]).toEqual([[], [elsewhere]]);
     await second.close();
     await own.close();
   });
 
   test('V7: when nothing is left in it a file begins anew, and goes with its owner', async () => {
-    const file = await SpoolFile.open(folder, clock);
+    const file = await SpoolFile.open(folder, clock, HOME);
     await Promise.all([file.keep(result('a')), file.keep(result('b'))]);
     await file.done('orders', 'a');
     await file.done('orders', 'nobody');
@@ -120,26 +122,26 @@ describe('V7: the file', () => {
   });
 
   test('V7: what was closed in this very process is taken over when it is opened again, however the folder is named', async () => {
-    const first = await SpoolFile.open(folder, clock);
+    const first = await SpoolFile.open(folder, clock, HOME);
     await first.keep(result('a'));
     await first.close();
     symlinkSync(folder, join(folder, 'other-name'));
-    const second = await SpoolFile.open(join(folder, 'other-name'), clock);
+    const second = await SpoolFile.open(join(folder, 'other-name'), clock, HOME);
     expect(second.results).toEqual([result('a')]);
     expect(spoolFiles()).toHaveLength(1);
-    const beside = await SpoolFile.open(folder, clock);
+    const beside = await SpoolFile.open(folder, clock, HOME);
     expect([beside.results, beside.behind]).toEqual([[], undefined]); // the second is in use
     await second.keep(result('b'));
     await Promise.all([second.close(), beside.close()]);
-    const both = await Promise.all([SpoolFile.open(folder, clock), SpoolFile.open(folder, clock)]);
+    const both = await Promise.all([SpoolFile.open(folder, clock, HOME), SpoolFile.open(folder, clock, HOME)]);
     expect(both.flatMap((file) => file.results)).toEqual([result('a'), result('b')]);
     await Promise.all(both.map((file) => file.close()));
   });
 
   test('V7: a file under this process’s name that it did not close itself is let be: another thread may write there', async () => {
-    const name = ownName(clock);
+    const name = ownName(clock, HOME);
     writeFileSync(join(folder, name), encodeRecord({ what: 'keep', result: result('theirs') }));
-    const file = await SpoolFile.open(folder, clock);
+    const file = await SpoolFile.open(folder, clock, HOME);
     expect([file.results, spoolFiles().includes(name)]).toEqual([[], true]);
     await file.close();
   });
@@ -147,7 +149,7 @@ describe('V7: the file', () => {
   test('V7: what cannot be read is said, given back and tried again, also when it seems to be gone', async () => {
     const name = leftByDead();
     symlinkSync(join(folder, 'nowhere'), join(folder, name));
-    const file = await SpoolFile.open(folder, clock);
+    const file = await SpoolFile.open(folder, clock, HOME);
     expect(file.behind).toMatchObject({ details: { code: 'ENOENT', path: join(folder, name) } });
     expect(readdirSync(folder)).toContain(name);
     writeFileSync(join(folder, 'nowhere'), encodeRecord({ what: 'keep', result: result('a') }));
@@ -159,7 +161,7 @@ describe('V7: the file', () => {
   test('V7: a folder that cannot be written says so', async () => {
     const inTheWay = join(folder, 'file');
     appendFileSync(inTheWay, 'x');
-    await expect(SpoolFile.open(inTheWay, clock)).rejects.toMatchObject({
+    await expect(SpoolFile.open(inTheWay, clock, HOME)).rejects.toMatchObject({
       code: 'STORE_UNAVAILABLE',
       message: expect.stringContaining('cannot be written') as string,
     });

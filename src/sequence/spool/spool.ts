@@ -8,6 +8,7 @@ import type { ResultKeeper } from '../result-keeper.js';
 import type { RecoveryLog } from '../recovery/recoverer.js';
 import type { SequenceLink } from '../sequence-link.js';
 import { SpoolFile } from './spool-file.js';
+import { homeOf } from './spool-owner.js';
 import type { SpooledResult } from './spool-record.js';
 
 const FIRST_PAUSE_MS = 500;
@@ -19,15 +20,18 @@ export class Spool implements ResultKeeper {
   readonly #link: SequenceLink;
   readonly #folder: string;
   readonly #log: RecoveryLog;
+  /** Where the store is, as far as that is known. */
+  readonly #place: string | undefined;
   #opening: Promise<SpoolFile> | undefined;
   #timer: TimerHandle | undefined;
   #pauseMs = FIRST_PAUSE_MS;
   #draining: Promise<void> | undefined;
 
-  constructor(link: SequenceLink, folder: string, log: RecoveryLog) {
+  constructor(link: SequenceLink, folder: string, log: RecoveryLog, place?: string) {
     this.#link = link;
     this.#folder = folder;
     this.#log = log;
+    this.#place = place;
   }
 
   /** Opens the folder and goes on with what was left there. Trouble is told by the first result that has to be kept. */
@@ -37,7 +41,10 @@ export class Spool implements ResultKeeper {
         const { foreign, behind } = file;
         if (file.results.length > 0 || behind) this.#later(0);
         if (foreign.length > 0)
-          this.#log.warn({ folder: this.#folder, foreign }, 'the spool has files of other machines: they are let be');
+          this.#log.warn(
+            { folder: this.#folder, foreign },
+            'the spool has files of other machines, or for other stores or namespaces: they are let be',
+          );
       },
       (error: unknown) => this.#log.warn({ err: error, folder: this.#folder }, 'the spool cannot be opened'),
     );
@@ -64,7 +71,8 @@ export class Spool implements ResultKeeper {
   }
 
   #file(): Promise<SpoolFile> {
-    this.#opening ??= SpoolFile.open(this.#folder, this.#link.clock).catch((error: unknown) => {
+    const home = homeOf(this.#link.manager.link.store, this.#place);
+    this.#opening ??= SpoolFile.open(this.#folder, this.#link.clock, home).catch((error: unknown) => {
       this.#opening = undefined;
       throw error;
     });
