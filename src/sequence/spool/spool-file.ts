@@ -2,7 +2,7 @@
 // off again, so that the file is always whole records; when nothing is left in it, it begins anew. Whatever could not be
 // written (a full disk) is as it was before: a result that was not kept is the caller's, one that could not be ticked off is
 // stored once more, which changes nothing.
-import { mkdir, open, readdir, readFile, realpath, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, realpath, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
@@ -90,6 +90,7 @@ export class SpoolFile {
       );
     return this.#inTurn(async () => {
       await this.#append({ what: 'keep', result });
+      await this.#checkThere();
       this.#results.set(keyOf(result), result);
     });
   }
@@ -128,6 +129,14 @@ export class SpoolFile {
       await this.#handle.truncate(this.#length).catch(() => undefined); // half a record is none, also when it stays
       throw translated(error, this.path);
     }
+  }
+
+  /** A file that was renamed or removed under its owner keeps nothing: whoever did that may have read it before this was in it. */
+  async #checkThere(): Promise<void> {
+    const [open, there] = await Promise.all([this.#handle.stat(), stat(this.path).catch(() => undefined)]);
+    if (there?.ino === open.ino && there.dev === open.dev) return;
+    const message = `the spool ${this.path} was moved or removed while it was in use: let nobody touch it, and connect again`;
+    throw new LeaseError('STORE_UNAVAILABLE', message, { details: { path: this.path }, retryable: false });
   }
 
   /** A disk that fills up takes a part and says how much; it refuses only the next write. */

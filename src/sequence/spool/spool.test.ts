@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -107,6 +108,17 @@ describe('V7: the file', () => {
     expect([second.results, second.foreign]).toEqual([[], [elsewhere]]);
     await second.close();
     await own.close();
+  });
+
+  test('V7: a result is not said to be kept in a file that is no longer where its owner put it', async () => {
+    const file = await SpoolFile.open(folder, clock, HOME);
+    await file.keep(result('a'));
+    renameSync(file.path, join(folder, 'taken'));
+    await expect(file.keep(result('b'))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    writeFileSync(file.path, '');
+    await expect(file.keep(result('c'))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(file.results).toEqual([result('a')]);
+    await file.close();
   });
 
   test('V7: when nothing is left in it a file begins anew, and goes with its owner', async () => {
