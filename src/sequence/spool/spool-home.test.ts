@@ -63,7 +63,7 @@ test('V7: nor in another store with a namespace of that name', async () => {
 test('V7: a file whose name does not say what it is for, of an older version, is for whoever opens the folder', async () => {
   await leaveOne();
   const [name = ''] = spoolFiles();
-  const old = name.replace(/\.\d+\.[a-f0-9]{16}\./, '.').replace(`.${process.pid}.`, '.4194305.');
+  const old = name.replace(/\.[a-f0-9]{16}\./, '.').replace(`.${process.pid}.`, '.4194305.');
   renameSync(join(folder.path, name), join(folder.path, old));
   const staging = await open(memory, 'staging');
   await expect.poll(() => staging.stream.watermark(), { timeout: 5_000 }).toBe(1);
