@@ -55,7 +55,10 @@ export class StreamRecovery {
 
   async #recover(namespace: string, stream: string): Promise<void> {
     const { store, leases, logger, clock } = this.#parts;
-    if (namespace === store.namespace) return void (await leases.sequence(stream).recovery.run());
+    if (namespace === store.namespace) {
+      await leases.sequence(stream).recovery.run();
+      return;
+    }
     const there = await connect(store, { namespace, owner: leases.owner, services: 'off', logger, clock });
     try {
       await there.sequence(stream).recovery.run();

@@ -70,7 +70,9 @@ export function isBoundToOwner(caller: Caller): boolean {
 }
 export function refuseNumber(caller: Caller, owner: string): LeaseError | undefined {
   if (!isBoundToOwner(caller) || caller.owner === owner) return undefined;
-  return forbidden(`token ${caller.name} acts as ${caller.owner ?? ''}, and these numbers were leased by another owner`);
+  return forbidden(
+    `token ${caller.name} acts as ${caller.owner ?? ''}, and these numbers were leased by another owner`,
+  );
 }
 
 /** A reclaim replaces a lease by its owner's word alone: for a token that owner is bound to, and for admins. */
