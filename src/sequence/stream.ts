@@ -66,7 +66,7 @@ export class OpenStream<Op> implements Stream<Op> {
           const held = new HeldNumbers<Op>(this.#parts, request, result, sent, this.#parts.keeper);
           if (held.isHeld) return held;
           // S7: less than the margin is left of it. It is this operation's own number, so it is prolonged, not given up.
-          await held.renew(request.ttlMs + marginMs(request.ttlMs));
+          await held.renew(Math.min(request.ttlMs + marginMs(request.ttlMs), LIMITS.ttlMs));
           if (held.isHeld) return held;
         }
         if (link.clock.monotonic() >= until) throw stillRecovered(request);
