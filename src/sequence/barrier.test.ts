@@ -35,6 +35,37 @@ test.each([
   expect(await stateOf(waiting)).toBe(code);
 });
 
+test('N3: the time of a wait is over for a store that says nothing, too', async () => {
+  await stage.lease('slow');
+  stage.store.order({ calls: 'sequence.barrier', fault: 'loseRequest', times: Infinity });
+  const waiting = stage.stream.waitFor(2, { timeout: '200ms' });
+  await pass(190);
+  expect(await stateOf(waiting)).toBe('waiting');
+  await pass(100);
+  expect(await stateOf(waiting)).toBe('ACQUIRE_TIMEOUT');
+  await expect(waiting).rejects.toThrow(/has not answered/);
+});
+
+test('N3: a store that falls silent later: the error still says what was in the way', async () => {
+  await stage.lease('slow');
+  const waiting = stage.stream.waitFor(2, { timeout: '3s' });
+  await pass(1_000);
+  stage.store.order({ calls: 'sequence.barrier', fault: 'loseRequest', times: Infinity });
+  await pass(2_100);
+  expect(await stateOf(waiting)).toBe('ACQUIRE_TIMEOUT');
+  await expect(waiting).rejects.toMatchObject({ details: { blocker: { operationId: 'slow' } } });
+});
+
+test('N3: a wait of no time is a question, and is answered', async () => {
+  const { number } = await stage.lease('slow');
+  stage.store.order({ calls: 'sequence.barrier', replyMs: 40, times: 2 });
+  await stage.meanwhile(stage.stream.waitFor(number, { timeout: 0 }));
+  await expect(stage.meanwhile(stage.stream.waitFor(number + 1, { timeout: 0 }))).rejects.toMatchObject({
+    code: 'ACQUIRE_TIMEOUT',
+    details: { blocker: { operationId: 'slow' } },
+  });
+});
+
 test.each([
   ['sequence.cursor', 'loseRequest'],
   ['sequence.cursor', 'fail'],

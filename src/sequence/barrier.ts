@@ -6,6 +6,7 @@ import { parseDuration } from '../domain/duration.js';
 import { LeaseError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
 import type { OpenNumber } from '../domain/sequence.js';
+import type { BarrierReply } from '../stores/sequence-store.js';
 import type { WaitOptions } from './face.js';
 import type { SequenceLink } from './sequence-link.js';
 import type { Wake, WakeRoom } from './wake-room.js';
@@ -14,6 +15,9 @@ const KNOWN: ReadonlySet<string> = new Set<keyof WaitOptions>(['timeout', 'signa
 /** How long nobody waits for a hint without looking. */
 export const SAFETY_POLL_MS = 2_000;
 const SOON_MS = 50;
+/** An answer that is on its way when the time is over is waited for as long as answers take here, and no longer than this. */
+const LONGEST_LAST_MS = 1_000;
+const LATENCIES = 3;
 
 /** What streams share in one process. */
 export interface Shared {
@@ -45,23 +49,33 @@ export async function waitFor(
   const until = clock.monotonic() + patienceMs;
   const over = signal ? AbortSignal.any([signal, link.life]) : link.life;
   const wake = room.listen(stream);
+  let seen: BarrierReply | undefined;
   try {
     for (;;) {
       throwIfAborted(stream, number, signal, link.life);
       asking.isOpen = true;
       const ask = () => link.call('barrier', (store) => store.barrier({ stream, number, watch: true }));
-      const reply = await link.untilAnswered(until, ask, signal);
+      seen = await inTime(link, until, link.untilAnswered(until, ask, signal));
       asking.isOpen = false;
-      if (reply.reached) return;
-      if (clock.monotonic() >= until) throw notInTime(stream, number, reply.watermark, reply.oldestOpen);
-      await recoverOrWait(shared, stream, reply, { wake, until, over });
+      if (seen.reached) return;
+      if (clock.monotonic() >= until) throw notInTime(stream, number, seen);
+      await recoverOrWait(shared, stream, seen, { wake, until, over });
     }
   } catch (error) {
     throwIfAborted(stream, number, signal, link.life);
+    if (asking.isOpen && clock.monotonic() >= until) throw notInTime(stream, number, seen, error);
     throw error;
   } finally {
     wake.leave();
   }
+}
+
+/** The time of a wait is over for a store that says nothing, too. */
+function inTime<T>(link: SequenceLink, until: number, answer: Promise<T>): Promise<T> {
+  if (until === Infinity) return answer;
+  const lastMs = Math.min(SOON_MS + LATENCIES * link.latencyMs, LONGEST_LAST_MS);
+  const restMs = Math.max(0, until - link.clock.monotonic());
+  return link.manager.link.within(restMs + lastMs, 'sequence.barrier', answer);
 }
 
 /** Recovers what blocks the stream when it is due, and waits for a hint before the next look. Recovery may take minutes and
@@ -92,11 +106,16 @@ export function throwIfAborted(stream: string, number: number, ...signals: reado
   throw new LeaseError('ACQUIRE_ABORTED', `waiting for number ${number} of ${stream} was aborted`, { cause: reason });
 }
 
-function notInTime(stream: string, number: number, watermark: number, blocker: OpenNumber | undefined): LeaseError {
-  const why = blocker
-    ? `number ${blocker.number} (${blocker.operationId}, leased by ${blocker.owner}) is still open`
-    : `number ${watermark + 1} has not been leased yet`;
-  return new LeaseError('ACQUIRE_TIMEOUT', `it is not the turn of number ${number} of ${stream}: ${why}`, {
-    details: { stream, number, watermark, ...(blocker ? { blocker } : {}) },
-  });
+/** With what the store said last, if it said anything. */
+function notInTime(stream: string, number: number, seen: BarrierReply | undefined, cause?: unknown): LeaseError {
+  const message = `it is not the turn of number ${number} of ${stream}: ${whyNot(seen)}`;
+  const facts = seen && { watermark: seen.watermark, ...(seen.oldestOpen ? { blocker: seen.oldestOpen } : {}) };
+  return new LeaseError('ACQUIRE_TIMEOUT', message, { details: { stream, number, ...facts }, cause });
+}
+
+function whyNot(seen: BarrierReply | undefined): string {
+  if (!seen) return 'the store has not answered';
+  const { oldestOpen: blocker, watermark } = seen;
+  if (!blocker) return `number ${watermark + 1} has not been leased yet`;
+  return `number ${blocker.number} (${blocker.operationId}, leased by ${blocker.owner}) is still open`;
 }
