@@ -38,11 +38,14 @@ export class Gaps<Op> implements StreamGaps<Op> {
     const known = (await this.list({ after: Math.max(0, number - LIMITS.numbersPerLease) })).find(
       (gap) => gap.number <= number && number < gap.number + gap.count,
     );
-    const isList = (known?.count ?? 1) > 1 && Array.isArray(operation);
-    const operations = isList ? (operation as readonly unknown[]) : [operation];
-    const request = { stream, number, operationId, operations, owner: this.#link.owner };
-    const { results } = await this.#link.call('fill', (store) => store.fill([request]));
-    const [result] = results;
+    const list = Array.isArray(operation) && operation.length > 1 ? (operation as readonly unknown[]) : undefined;
+    const ask = async (operations: readonly unknown[]) => {
+      const request = { stream, number, operationId, operations, owner: this.#link.owner };
+      return (await this.#link.call('fill', (store) => store.fill([request]))).results[0];
+    };
+    let result = await ask(list && known && known.count > 1 ? list : [operation]);
+    // S5: once filled it is no gap any more that says how many numbers it had; what was stored does.
+    if (list && !known && result?.outcome === 'mismatch') result = await ask(list);
     if (result?.outcome === 'failed') throw result.error;
     if (result?.outcome === 'stored') return { number: result.first };
     if (result?.outcome === 'notGap') throw noGap(stream, number, operationId, result.state);
