@@ -108,9 +108,13 @@ export class RunningServer {
       hostname: given.host,
       errorHandler: (error) => this.#badRequest(error),
     });
+    const underWay = this.#underWay;
+    function isOver(this: ServerResponse): void {
+      underWay.delete(this);
+    }
     this.#http = makeServer(given.tls, serverOptions(given.limits), (incoming, outgoing) => {
-      this.#underWay.add(outgoing);
-      outgoing.once('close', () => this.#underWay.delete(outgoing));
+      underWay.add(outgoing);
+      outgoing.on('close', isOver);
       if (this.isDraining) outgoing.shouldKeepAlive = false;
       bounded(incoming, outgoing);
     });

@@ -62,6 +62,7 @@ export function door({ access, clock, limits }: DoorParts): MiddlewareHandler<Se
     }
     c.set('body', await readBody(c.req.raw, LARGE_BODIES.test(c.req.path) ? large : limits));
     await next();
+    socketOf(c)?.setTimeout?.(limits.unreadMs); // there is an answer to take now; whoever still waited kept no timer
   };
 }
 
@@ -81,7 +82,11 @@ function approachOf({ req }: ServerRequest): Omit<Approach, 'address' | 'isPubli
 }
 
 /** Where the app runs without a socket there is no address to judge. */
-function addressOf({ env }: ServerRequest): string | undefined {
-  const { incoming } = (env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
-  return incoming?.socket?.remoteAddress;
+function addressOf(request: ServerRequest): string | undefined {
+  return socketOf(request)?.remoteAddress;
+}
+
+function socketOf({ env }: ServerRequest): { remoteAddress?: string; setTimeout?(ms: number): void } | undefined {
+  const { incoming } = (env ?? {}) as { incoming?: { socket?: ReturnType<typeof socketOf> } };
+  return incoming?.socket;
 }

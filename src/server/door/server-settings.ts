@@ -2,6 +2,7 @@
 // connection may have under way. What comes slower, larger or more is answered with a problem and the connection closed; no
 // client can keep a socket by sending a byte now and then, nor an answer by not taking it.
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { LeaseErrorCode } from '../../domain/errors.js';
 import { SECURITY_HEADERS } from './security-headers.js';
@@ -22,7 +23,6 @@ const TURNED_AWAY = 8;
 interface NodeLimits {
   readonly headerBytes: number;
   readonly connections: number;
-  readonly unreadMs: number;
 }
 
 /** For `createServer`, of http and https alike. */
@@ -40,17 +40,17 @@ export function serverOptions({ headerBytes }: NodeLimits): ServerOptions {
   };
 }
 
-/** The answers a connection is owed, in the order of its requests, each with what carries its request out. Only the first is
- *  under way: what comes of the others is not kept here before their client has taken what came of it. */
-const owed = new WeakMap<Duplex, Map<ServerResponse, () => void>>();
+/** The answers a connection is owed, in the order of its requests. Only the first is under way: what comes of the others is not
+ *  kept here before their client has taken what came of it. */
+const owed = new WeakMap<Duplex, Set<ServerResponse>>();
 
 /** After `createServer`, before `listen`. */
-export function guardServer(server: Server, { connections, unreadMs }: NodeLimits): void {
+export function guardServer(server: Server, { connections }: NodeLimits): void {
   server.maxConnections = connections;
   server.maxHeadersCount = MOST_HEADERS;
-  // Node looks after so long whether anything was taken since it looked last, so a cut comes after once to twice the time. Who
-  // waits for an answer has nothing to take yet.
-  server.setTimeout(unreadMs, (socket) => {
+  // Set by the door when there is an answer (unreadMs). Node looks after so long whether anything was taken since it looked last, so
+  // a cut comes after once to twice the time. An event stream that has nothing to tell has nothing to take.
+  server.on('timeout', (socket: Socket) => {
     const isWaiting = (owed.get(socket)?.size ?? 0) > 0 && socket.writableLength === 0;
     if (!isWaiting) socket.destroy();
   });
@@ -63,6 +63,7 @@ export function guardServer(server: Server, { connections, unreadMs }: NodeLimit
 
 /** The listener, for the requests of one connection one after the other, and at most so many of them. */
 export function boundedListener(listener: RequestListener): RequestListener {
+  const turnedAway = new WeakSet<ServerResponse>();
   return (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { socket } = incoming;
     const answers = owed.get(socket) ?? answersOf(socket);
@@ -70,15 +71,23 @@ export function boundedListener(listener: RequestListener): RequestListener {
       socket.destroy();
       return;
     }
-    const carryOut = answers.size < MOST_PIPELINED ? () => listener(incoming, outgoing) : () => turnAway(outgoing);
-    answers.set(outgoing, carryOut);
-    outgoing.once('close', () => {
-      answers.delete(outgoing);
-      const [next] = answers.values();
-      if (!socket.destroyed) next?.();
-    });
-    if (answers.size === 1) carryOut();
+    if (answers.size >= MOST_PIPELINED) turnedAway.add(outgoing);
+    answers.add(outgoing);
+    outgoing.on('close', goOn);
+    if (answers.size === 1) carryOut(outgoing);
   };
+  function carryOut(outgoing: ServerResponse): void {
+    if (turnedAway.has(outgoing)) turnAway(outgoing);
+    else listener(outgoing.req, outgoing);
+  }
+  // One for all: a server has thousands of requests that wait, and each would keep its own.
+  function goOn(this: ServerResponse): void {
+    const { socket } = this.req;
+    const answers = owed.get(socket);
+    answers?.delete(this);
+    const [next] = answers ?? [];
+    if (next && !socket.destroyed) carryOut(next);
+  }
 }
 
 function turnAway(outgoing: ServerResponse): void {
@@ -88,11 +97,11 @@ function turnAway(outgoing: ServerResponse): void {
 }
 
 /** Node tells only the answer whose turn it is that its client has gone: those behind it are told here, or would wait on. */
-function answersOf(socket: Duplex): Map<ServerResponse, () => void> {
-  const answers = new Map<ServerResponse, () => void>();
+function answersOf(socket: Duplex): Set<ServerResponse> {
+  const answers = new Set<ServerResponse>();
   owed.set(socket, answers);
   socket.once('close', () => {
-    for (const outgoing of [...answers.keys()]) if (!outgoing.socket) outgoing.emit('close');
+    for (const outgoing of [...answers]) if (!outgoing.socket) outgoing.emit('close');
   });
   return answers;
 }
