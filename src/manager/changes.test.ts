@@ -137,6 +137,22 @@ describe('A6: release', () => {
     expect(await delegated.release()).toEqual({ outcome: 'superseded' });
   });
 
+  test('S15: takes back a renewal by hand that still stands in the line: it must not leave after the release', async () => {
+    const site = await managerSite();
+    const terms = { renew: 'manual', ttl: TTL } as const;
+    const [first, second] = [await site.leases.acquire('a', terms), await site.leases.acquire('b', terms)];
+    site.store.order({ calls: 'renew', requestMs: 90 });
+    watched(first.renew());
+    await site.pass(0);
+    const renewal = watched(second.renew());
+    await site.pass(10);
+    const released = watched(second.release());
+    await site.pass(2_000);
+    expect([renewal.now().error, released.now().value?.outcome]).toMatchObject([{ retryable: true }, 'released']);
+    const renewed = site.store.calls.flatMap(({ call, asked }) => (call === 'renew' ? asked : [])) as { id: string }[];
+    expect(renewed.map(({ id }) => id)).toEqual([first.id]);
+  });
+
   test('S15: of many at once on a slow way, every answer is waited for from when its question left', async () => {
     const site = await managerSite();
     const names = Array.from({ length: 3_000 }, (_, i) => `many/${i}`);

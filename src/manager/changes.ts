@@ -29,6 +29,8 @@ const LONGEST_PINNED_PAUSE_MS = 50;
 export class Changes {
   readonly #manager: LeaseManager;
   readonly #renewals: Renewals;
+  /** Renewals by hand that are not answered. */
+  readonly #byHand = new WeakMap<Hold, Set<RenewRequest>>();
 
   constructor(manager: LeaseManager, renewals: Renewals) {
     this.#manager = manager;
@@ -52,7 +54,7 @@ export class Changes {
       this.#renewals.answered(hold, request, sent, answer.now, answer.result);
       return answer;
     });
-    noteRenewing(hold, asked);
+    this.#noteRenewing(hold, request, asked);
     const { result, now } = await link.sentWithin(hold.terms.requestTimeoutMs, 'renew', request, asked);
     if (result.outcome === 'notHeld') {
       hold.throwIfLost();
@@ -172,6 +174,7 @@ export class Changes {
   /** Over for its holder. What is in flight, if anything is, is answered or given up on before anything else is sent. */
   #leave(hold: Hold): Promise<void> | undefined {
     hold.leave();
+    for (const request of this.#byHand.get(hold) ?? []) this.#manager.link.withdraw(request); // it must not leave after the release
     const { attempt, renewing, upgrading, terms } = hold;
     upgrading?.cancel();
     const renewal = attempt?.isInFlight ? attempt.answer : undefined;
@@ -200,6 +203,16 @@ export class Changes {
     return { outcome: 'already_ended', record: toEndedRecord(lease, status, lease.endedAt) };
   }
 
+  #noteRenewing(hold: Hold, request: RenewRequest, asked: Promise<unknown>): void {
+    const requests = this.#byHand.get(hold) ?? new Set();
+    this.#byHand.set(hold, requests.add(request));
+    const renewing = Promise.allSettled([hold.renewing, asked]).then(() => {
+      requests.delete(request);
+      if (hold.renewing === renewing) hold.renewing = undefined;
+    });
+    hold.renewing = renewing;
+  }
+
   #checkTtl(hold: Hold, ttl: Duration): number {
     const minMs = Math.max(LIMITS.minTtlManualMs, this.#manager.defaults.minTtlMs);
     const ttlMs = parseDuration(ttl, { name: 'ttl', minMs, maxMs: LIMITS.ttlMs });
@@ -218,11 +231,4 @@ function endedBefore(lease: Lease, how: unknown): Released {
 function loseUnlessOvertaken(hold: Hold, request: ChangeRequest, result: NotHeld): void {
   const isOvertaken = request.epoch !== hold.epoch || hold.upgrading !== undefined;
   if (!isOvertaken) hold.lose(lostByAnswer(hold.lease, result));
-}
-
-function noteRenewing(hold: Hold, asked: Promise<unknown>): void {
-  const renewing = Promise.allSettled([hold.renewing, asked]).then(() => {
-    if (hold.renewing === renewing) hold.renewing = undefined;
-  });
-  hold.renewing = renewing;
 }

@@ -28,7 +28,9 @@ export function storeApp(store: Store, clock: Clock): StoreApp {
   const draining = new AbortController();
   const isDraining = (): boolean => draining.signal.aborted;
   const parts = { store, clock, access, logger: silentLogger, limits: LIMITS, version: '0.0.0', isDraining };
-  const context = { ...parts, draining: draining.signal } as unknown as ServerContext;
+  // The server's own services are no part of this: clients here are admins, and recover by themselves.
+  const recovery = { leased: () => undefined, saw: () => undefined };
+  const context = { ...parts, recovery, draining: draining.signal } as unknown as ServerContext;
   const app = new OpenAPIHono<ServerEnv>();
   app.onError((error) => (error instanceof LeaseError ? problemResponse(error) : internalProblem()));
   app.use(door(context));
