@@ -196,8 +196,8 @@ export function checkLimit(limit: unknown): number {
 /** Longer than anything a store hands out: an id, a name, and what stands between them. */
 const SOUGHT_BYTES = 1_024;
 
-/** What a list or the log is asked for. Names and owners are as in a request; an id or a cursor that is none finds nothing, but
- *  every store must be able to take the text. */
+/** What a list or the log is asked for. Names and owners are as in a request: what cannot be one stands for nothing, and an empty
+ *  answer would read as "nobody holds it". An id or a cursor that is none finds nothing, but every store must be able to take it. */
 export function checkFilter(filter: ListFilter | EventQuery): void {
   checkLimit(filter.limit);
   if (filter.prefix !== undefined) checkName(filter.prefix);

@@ -1,12 +1,13 @@
 // Looking (A8): what the store knows, in the shapes people see. Nothing here changes anything.
 import { checkKeys } from '../domain/check-keys.js';
+import { checkLimit } from '../domain/check-request.js';
 import { invalid, LeaseError, shown } from '../domain/errors.js';
 import { parseDuration, type Duration } from '../domain/duration.js';
 import { lostEvent, STORED_TYPES, toEvent, type LeaseEvent } from '../domain/events.js';
 import { isoTime, toRecord, type LeaseRecord } from '../domain/lease.js';
 import { LIMITS } from '../domain/limits.js';
 import type { EventQuery, ListFilter } from '../domain/requests.js';
-import { checkName, isAbove } from '../domain/resource-name.js';
+import { isAbove } from '../domain/resource-name.js';
 import type { WaitGraph } from '../domain/wait-graph.js';
 import type { LeaseManager } from './lease-manager.js';
 import type { StoreLink } from './store-link.js';
@@ -155,7 +156,6 @@ export class Looking {
 function listFilter(filter: Filter): ListFilter {
   checkKeys(filter, FILTER_KEYS, 'of list');
   const { olderThan, limit = DEFAULT_LIMIT, status, ...rest } = filter;
-  checkNames(filter);
   if (status !== undefined && status !== 'active' && status !== 'pending') {
     throw invalid(`status is 'active' or 'pending', got ${shown(status)}: what has ended is in history()`);
   }
@@ -172,18 +172,8 @@ function listFilter(filter: Filter): ListFilter {
 export function eventQuery(query: HistoryQuery): EventQuery {
   checkKeys(query, QUERY_KEYS, 'of a query');
   const { since, until, limit = DEFAULT_LIMIT, cursor: _, ...rest } = query;
-  checkNames(query);
   checkType(query.type);
-  if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.rowsPerStep) {
-    throw invalid(`limit is a whole number from 1 to ${LIMITS.rowsPerStep}, got ${shown(limit)}`);
-  }
-  return { ...rest, limit, since: timeOf(since, 'since'), until: timeOf(until, 'until') };
-}
-
-/** What cannot be a name stands for nothing: an empty answer would read as "nobody holds it". */
-function checkNames({ prefix, resource }: { prefix?: string; resource?: string }): void {
-  if (prefix !== undefined) checkName(prefix);
-  if (resource !== undefined) checkName(resource);
+  return { ...rest, limit: checkLimit(limit), since: timeOf(since, 'since'), until: timeOf(until, 'until') };
 }
 
 function checkType(type: string | undefined): void {
