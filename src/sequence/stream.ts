@@ -64,10 +64,7 @@ export class OpenStream<Op> implements Stream<Op> {
         if (result.outcome === 'mismatch') throw otherLease(request);
         if (result.outcome === 'leased') {
           const held = new HeldNumbers<Op>(this.#parts, request, result, sent, this.#parts.keeper);
-          if (held.isHeld) return held;
-          // S7: less than the margin is left of it. It is this operation's own number, so it is prolonged, not given up.
-          await held.renew(Math.min(request.ttlMs + marginMs(request.ttlMs), LIMITS.ttlMs));
-          if (held.isHeld) return held;
+          if (held.isHeld || (await isProlonged(held, request.ttlMs))) return held;
         }
         if (link.clock.monotonic() >= until) throw stillRecovered(request);
         const waitMs = result.outcome === 'recovering' ? result.retryAfterMs : 0;
@@ -137,6 +134,20 @@ export class OpenStream<Op> implements Stream<Op> {
     const query = { stream: this.name, limit: 1 };
     return (await this.#parts.link.call('streams', (store) => store.streams(query))).streams[0];
   }
+}
+
+/**
+ * S7: less than the margin is left of it when the answer arrives. It is this operation's own number, so it is prolonged, not given
+ * up; where it is over by then, it is asked for again: the same number, or what became of it (N1).
+ */
+async function isProlonged(held: HeldNumbers<unknown>, ttlMs: number): Promise<boolean> {
+  try {
+    await held.renew(Math.min(ttlMs + marginMs(ttlMs), LIMITS.ttlMs));
+  } catch (error) {
+    if (error instanceof LeaseError && error.code === 'LEASE_LOST') return false;
+    throw error;
+  }
+  return held.isHeld;
 }
 
 function stillRecovered({ stream, operationId }: LeaseNumbers): LeaseError {
