@@ -17,7 +17,10 @@ interface Asked {
 }
 
 /** A lane with two calls at once, the ids of each call, and a way to answer one. */
-function laneOfTwo(clock?: FakeClock): {
+function laneOfTwo(
+  clock?: FakeClock,
+  underWay = new Set<object>(),
+): {
   ask: (...abouts: readonly (string | undefined)[]) => Promise<void>;
   sent: string[][];
   answer: (call: number) => Promise<void>;
@@ -30,7 +33,8 @@ function laneOfTwo(clock?: FakeClock): {
       const results = requests.map((): EndResult => ({ outcome: 'left' }));
       answers.push(() => resolve({ now: 1, incarnation: 'one', settingsVersion: 1, results }));
     });
-  const lane = new Lane<Asked, EndResult>(send, clock, 'promises', { calls: 2, key: ({ about }) => about });
+  const beside = { calls: 2, enough: 64, key: ({ about }: Asked) => about, underWay };
+  const lane = new Lane<Asked, EndResult>(send, clock, 'promises', beside);
   let count = 0;
   const ask = async (...abouts: readonly (string | undefined)[]): Promise<void> => {
     for (const about of abouts) {
@@ -64,6 +68,24 @@ test('S21: a long line leaves in two halves, and no third call leaves beside the
   await answer(1);
   expect(sizes(sent)).toEqual([100, 100, 70]);
   expect(sent.flat()).toEqual(ids(1, 270));
+});
+
+test('S21: a line is halved for a store that has nothing to do; halves that came apart are not halved again', async () => {
+  const underWay = new Set<object>();
+  const [acquires, ends] = [laneOfTwo(undefined, underWay), laneOfTwo(undefined, underWay)];
+  await acquires.ask(...names(256));
+  expect(sizes(acquires.sent)).toEqual([128, 128]);
+  await acquires.answer(0);
+  await ends.ask(...names(128));
+  expect(sizes(ends.sent)).toEqual([128]);
+  await acquires.answer(1);
+  await ends.ask(...names(128, 'more'));
+  expect(sizes(ends.sent)).toEqual([128, 128]);
+  await ends.answer(0);
+  await ends.answer(1);
+  expect(underWay.size).toBe(0);
+  await ends.ask(...names(128));
+  expect(sizes(ends.sent)).toEqual([128, 128, 64, 64]);
 });
 
 test('S21: a few ride in the next call, as they do everywhere; many leave at once', async () => {
@@ -128,7 +150,7 @@ test('S21: a store says how many calls it works on at once; sets and subtrees go
   const store = new MemoryStore({ clock });
   const sent: number[] = [];
   const counted = Object.assign(Object.create(store) as MemoryStore, {
-    callsAtOnce: 2,
+    callsAtOnce: { calls: 2, enough: 64 },
     acquire: (requests: readonly AcquireRequest[]) => {
       sent.push(requests.length);
       return store.acquire(requests);

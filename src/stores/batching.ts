@@ -21,8 +21,9 @@ export class Batching {
     heard?: (operation: string, ...answer: Parameters<Heard>) => void,
   ) {
     const of = (operation: string): Heard | undefined => heard && ((at, reply) => heard(operation, at, reply));
+    const underWay = new Set<object>();
     const beside = <Q>(key: Beside<Q>['key']): Beside<Q> | undefined =>
-      store.callsAtOnce === undefined ? undefined : { calls: store.callsAtOnce, key };
+      store.callsAtOnce && { ...store.callsAtOnce, key, underWay };
     const acquire = beside<AcquireRequest>(nameOf);
     const end = beside<EndRequest>(({ id }) => id);
     this.#acquire = new Lane((requests) => store.acquire(requests), clock, gather, acquire, of('acquire'));

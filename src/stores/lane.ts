@@ -6,7 +6,8 @@
 //                     └─ no answer for PATIENCE_MS ──▶ the next call leaves beside it; a late answer still counts
 //
 // A store that works on several calls at once (`callsAtOnce`) is given a second one while the first is in flight, when
-// enough have asked for it to be worth its own round trip: then caller and server work at the same time instead of in turn.
+// enough have asked for it to be worth its own round trip: then caller and server work at the same time instead of in turn. A line
+// is halved only for a store that has nothing to do: halves that have come apart stay apart, and are not halved again.
 // What names something under way stays in line, and nobody behind it passes it: the order of asking is the order of sending.
 //
 // An item whose signal aborts before its batch was sent was never sent. Aborted afterwards, its outcome is unknown to the
@@ -41,19 +42,21 @@ interface Waiting<Q, R> {
 /** How a lane uses a store that works on several calls at once. */
 export interface Beside<Q> {
   readonly calls: number;
+  /** So many are worth a call of their own beside one in flight; twice as many are sent in two halves where there is none. */
+  readonly enough: number;
   /** What order is kept by. Undefined: it overlaps more than itself, and nothing goes beside it. */
   readonly key: (request: Q) => string | undefined;
+  /** Shared by all lanes of the store: what its callers wait for, whatever it is. */
+  readonly underWay: Set<object>;
 }
 
-/** So many are worth a call of their own beside one in flight. */
-const ENOUGH = 64;
-/** A line as long as this is sent in two halves. */
-const LONG = 2 * ENOUGH;
-
-/** A call that the line waits for. */
-interface Call {
+/** A call under way. */
+interface Call<Q> {
+  readonly requests: readonly Q[];
   /** What it is about; undefined where nothing goes beside it. */
   readonly keys: ReadonlySet<string> | undefined;
+  /** On the monotonic clock. */
+  readonly leftAt: number;
   patience?: TimerHandle | undefined;
 }
 
@@ -64,11 +67,13 @@ export class Lane<Q extends object, R extends object> {
   readonly #beside: Beside<Q> | undefined;
   readonly #heard: Heard | undefined;
   #line: Waiting<Q, R>[] = [];
-  /** When each left, on the monotonic clock; Infinity while it stands in the line. */
-  readonly #leftAt = new WeakMap<object, number>();
   #isGathering = false;
   /** Without those that were given up on: none, one or two. */
-  #calls: Call[] = [];
+  #calls: Call<Q>[] = [];
+  /** With those that were given up on: their answers may still come. */
+  readonly #unanswered = new Set<Call<Q>>();
+  /** When each left, made when somebody asks, which is seldom, and good until anything moves. */
+  #leftAt: ReadonlyMap<object, number> | undefined;
 
   /** Without a clock the lane waits for an answer as long as it takes. */
   constructor(
@@ -95,7 +100,7 @@ export class Lane<Q extends object, R extends object> {
         signal.addEventListener('abort', waiting.onAbort, { once: true });
       }
       this.#line.push(waiting);
-      this.#leftAt.set(request, Infinity);
+      this.#leftAt = undefined;
       if (!this.#isGathering && this.#mayLeave()) this.#flushSoon();
     });
   }
@@ -110,14 +115,25 @@ export class Lane<Q extends object, R extends object> {
     return true;
   }
 
-  /** Infinity while it stands in the line, where it cannot have had any effect; undefined for one that was not asked here. */
+  /** Infinity while it stands in the line, where it cannot have had any effect; undefined for one nobody waits for here. */
   leftAt(request: object): number | undefined {
+    this.#leftAt ??= this.#departures();
     return this.#leftAt.get(request);
+  }
+
+  /** Of what was asked twice the later one counts. */
+  #departures(): Map<object, number> {
+    const departures = new Map<object, number>();
+    for (const { requests, leftAt } of this.#unanswered)
+      for (const request of requests) departures.set(request, leftAt);
+    for (const { request } of this.#line) departures.set(request, Infinity);
+    return departures;
   }
 
   #mayLeave(): boolean {
     if (this.#calls.length === 0) return this.#line.length > 0;
-    return this.#calls.length < (this.#beside?.calls ?? 1) && this.#line.length >= ENOUGH;
+    const { calls = 1, enough = 0 } = this.#beside ?? {};
+    return this.#calls.length < calls && this.#line.length >= enough;
   }
 
   /** Callers that were answered together ask again together. */
@@ -129,7 +145,7 @@ export class Lane<Q extends object, R extends object> {
 
   #take(waiting: Waiting<Q, R>): void {
     this.#line = this.#line.filter((other) => other !== waiting);
-    this.#leftAt.delete(waiting.request);
+    this.#leftAt = undefined;
   }
 
   #abort(waiting: Waiting<Q, R>): void {
@@ -157,21 +173,30 @@ export class Lane<Q extends object, R extends object> {
       const { count, keys } = this.#nextBatch();
       if (count === 0) return;
       const batch = this.#line.splice(0, count);
-      const now = this.#clock?.monotonic() ?? 0;
-      for (const { request } of batch) this.#leftAt.set(request, now);
-      const call: Call = { keys };
+      const requests = batch.map(({ request }) => request);
+      const call: Call<Q> = { requests, keys, leftAt: this.#clock?.monotonic() ?? 0 };
+      this.#leftAt = undefined;
+      this.#unanswered.add(call);
       this.#calls.push(call);
+      this.#beside?.underWay.add(call);
       call.patience = this.#clock?.after(PATIENCE_MS, () => this.#goOn(call));
-      this.#send(batch.map((waiting) => waiting.request)).then(
+      this.#send(requests).then(
         (answers) => this.#answered(call, batch, answers),
         (error: unknown) => this.#failed(call, batch, error),
       );
     }
   };
 
-  #goOn(call: Call): void {
+  #over(call: Call<Q>): void {
+    this.#unanswered.delete(call);
+    this.#leftAt = undefined;
+    this.#goOn(call);
+  }
+
+  #goOn(call: Call<Q>): void {
     if (!this.#calls.includes(call)) return;
     this.#calls = this.#calls.filter((other) => other !== call);
+    this.#beside?.underWay.delete(call);
     call.patience?.cancel();
     if (!this.#isGathering) this.#flush();
   }
@@ -179,7 +204,8 @@ export class Lane<Q extends object, R extends object> {
   /** How many from the front of the line go now, and what they are about. A long line is halved where the rest can go beside. */
   #nextBatch(): { readonly count: number; readonly keys: ReadonlySet<string> | undefined } {
     const { length } = this.#line;
-    const half = this.#beside && length >= LONG ? Math.ceil(length / 2) : length;
+    const isLong = this.#beside?.underWay.size === 0 && length >= 2 * this.#beside.enough;
+    const half = isLong ? Math.ceil(length / 2) : length;
     let keys = this.#beside && new Set<string>();
     let parts = 0;
     let count = 0;
@@ -202,11 +228,11 @@ export class Lane<Q extends object, R extends object> {
 
   /** The next batch leaves before the callers of this one go on: the lane never idles while somebody waits. */
   #answered(
-    call: Call,
+    call: Call<Q>,
     batch: readonly Waiting<Q, R>[],
     { results, now, incarnation, settingsVersion }: Answers<R>,
   ): void {
-    this.#goOn(call);
+    this.#over(call);
     for (let i = 0; i < batch.length; i += 1) {
       const waiting = batch[i] as Waiting<Q, R>;
       const result = results[i] as R | Failed;
@@ -221,8 +247,8 @@ export class Lane<Q extends object, R extends object> {
     }
   }
 
-  #failed(call: Call, batch: readonly Waiting<Q, R>[], error: unknown): void {
-    this.#goOn(call);
+  #failed(call: Call<Q>, batch: readonly Waiting<Q, R>[], error: unknown): void {
+    this.#over(call);
     for (const waiting of batch) this.#fail(waiting, error);
   }
 }

@@ -159,6 +159,12 @@ export interface StoreListener {
   up?(): void;
 }
 
+export interface CallsAtOnce {
+  readonly calls: number;
+  /** So many items are worth a call of their own. */
+  readonly enough: number;
+}
+
 export interface Store {
   readonly kind: string;
   readonly namespace: string;
@@ -166,8 +172,8 @@ export interface Store {
   within(namespace: string): Store;
   /** Streams of numbers, where the store keeps them (contract, section 7). */
   readonly sequences?: SequenceStore | undefined;
-  /** How many calls of one kind it gets through faster beside each other than in turn; one where this is left out. */
-  readonly callsAtOnce?: number | undefined;
+  /** Where calls of one kind are through faster beside each other than in turn. Left out: one at a time. */
+  readonly callsAtOnce?: CallsAtOnce | undefined;
   /** The one owner that is let act over this connection (W3); left out where any may. */
   readonly actsAs?: string | undefined;
 

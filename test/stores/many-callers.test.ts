@@ -42,7 +42,7 @@ describe.each<['postgres' | 'redis', () => Promise<Server>, (url: string) => Pro
     });
 
     test('S1, S2, S21: each gets its own lease, with an epoch that nobody else has', async () => {
-      expect(store.callsAtOnce).toBe(2);
+      expect(store.callsAtOnce).toMatchObject({ calls: 2 });
       const epochs: number[] = [];
       const caller = async (_: unknown, i: number): Promise<void> => {
         for (let round = 0; round < ROUNDS; round += 1) {

@@ -110,7 +110,7 @@ describe.skipIf(isSkipped('redis'))('bounds of a Redis namespace', () => {
 
   test('O4: data in a newer format is refused by every call, and left as it is', async () => {
     const [meta = ''] = keys;
-    const newer = ((await admin.get(meta)) ?? '').replace(/^2 /, '3 ');
+    const newer = ((await admin.get(meta)) ?? '').replace(/^3 /, '4 ');
     await admin.set(meta, newer);
     const refused = { code: 'STORE_INCOMPATIBLE', retryable: false };
     await expect(store.time()).rejects.toMatchObject(refused);

@@ -1,76 +1,62 @@
-// Items of a list on their way to a script and back. Everything is checked here, before anything is sent, so that a bad item
-// fails alone (S21); what a caller does to a request after it was sent changes nothing, for the answer is made from a copy.
-import { checkAcquire, checkChange, checkEnd, checkItem, checkRenew } from '../../domain/check-request.js';
+// Items of a list on their way to a script and back (ask-items.ts). Everything is checked here, before anything is sent; what a caller does to a request after it was sent changes nothing, for the answer is made from a copy.
+import { checkAcquire, checkChange, checkEnd, checkRenew } from '../../domain/check-request.js';
 import { contentOf } from '../../domain/content.js';
 import type { RefusalReason, StoreRefusal } from '../../domain/decide.js';
 import { invalid, LeaseError } from '../../domain/errors.js';
 import { grantedUntil } from '../../domain/expiry.js';
 import { leaseAt, type Lease } from '../../domain/lease.js';
 import { LIMITS, TICKET_LIFE_MS } from '../../domain/limits.js';
-import { copyPart, isPlain } from '../../domain/part.js';
+import { copyPart, isPlain, type Part } from '../../domain/part.js';
 import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest } from '../../domain/requests.js';
-import type { AcquireResult, Answers, ChangeResult, EndResult, Failed, NotHeld, RenewResult } from '../store.js';
-import type { Answered } from './namespace.js';
-import { decodeCycle, decodeRow, encodeAsked, encodeTerms, statusOf } from './row-text.js';
+import type { AcquireResult, ChangeResult, EndResult, Failed, NotHeld, RenewResult } from '../store.js';
+import { headOf, type PlainRequest } from './plain-lists.js';
+import { decodeCycle, decodeRow, encodeAsked, encodePlainEnd, encodeTerms, statusOf } from './row-text.js';
 
 /** The clocks of the reply that an answer came in. */
 export interface Moment {
   readonly now: number;
   readonly wall: number;
 }
-type Answer = string | number | readonly (string | number)[];
+export type Answer = string | number | readonly (string | number)[];
 
 /** One checked item: the text that is sent, and what its answer means. */
 export interface Item<R> {
-  readonly text: string;
+  text(): string;
   read(answer: Answer, moment: Moment): R | Failed;
 }
 
-/** The items that can be sent, and what the others came to. */
-function prepare<Q, R>(requests: readonly Q[], encode: (request: Q) => Item<R>): (Item<R> | Failed)[] {
-  return requests.map((request) => {
-    try {
-      checkItem(request);
-      return encode(request);
-    } catch (error) {
-      if (error instanceof LeaseError) return { outcome: 'failed', error };
-      throw error;
-    }
-  });
+/** The pieces of a plain one can be sent in columns, and its text is put together only where they are not. */
+export interface AcquireItem extends Item<AcquireResult> {
+  readonly plain: PlainRequest | undefined;
+  granted(epoch: number, moment: Moment): Granted;
 }
+type Granted = Extract<AcquireResult, { outcome: 'granted' }>;
 
-/** Sends what can be sent in one script, and puts the answers in their places. */
-export async function askItems<Q extends object, R>(
-  run: (args: readonly string[]) => Promise<Answered>,
-  requests: readonly Q[],
-  encode: (request: Q) => Item<R>,
-): Promise<Answers<R>> {
-  const items = prepare(requests, encode);
-  const sent: string[] = [];
-  for (const item of items) if ('text' in item) sent.push(item.text);
-  const { reply, moment, rest } = await run(sent);
-  let at = 0;
-  const results = items.map((item) => ('text' in item ? item.read(rest[at++] as Answer, moment) : item));
-  return { ...reply, results };
-}
-
-export function acquireItem(request: AcquireRequest): Item<AcquireResult> {
+export function acquireItem(request: AcquireRequest): AcquireItem {
   const metadata = checkAcquire(request);
   const terms = encodeTerms(request);
-  const asked = encodeAsked(request, contentOf(request, metadata), metadata, terms);
+  const content = contentOf(request, metadata);
   const callerWall = Math.round(request.callerWall);
   const granted = grantOf(request, metadata, callerWall);
-  return {
-    text: `${request.bornAt} ${request.ttlMs} ${callerWall} ${flagsOf(request, terms)}\n${asked}`,
-    read: (answer, moment) =>
-      typeof answer === 'string' ? granted(Number(answer), moment) : acquireResult(answer, moment),
-  };
+  const read: AcquireItem['read'] = (answer, moment) =>
+    typeof answer === 'string' ? granted(Number(answer), moment) : acquireResult(answer, moment);
+  const { parts, join, reclaim, upgrades } = request;
+  if (terms === '' && !reclaim && isPlain(parts)) {
+    const plain = plainRequest(request, callerWall, encodePlainEnd(request, content, metadata));
+    return { plain, text: () => textOfPlain(plain), read, granted };
+  }
+  const flags = `g${join ? 'j' : ''}${reclaim ? 'r' : ''}${upgrades ? `u${upgrades.epoch}` : ''}`;
+  const text = `${request.bornAt} ${request.ttlMs} ${callerWall} ${flags}\n${encodeAsked(request, content, metadata, terms)}`;
+  return { plain: undefined, text: () => text, read, granted };
 }
 
-/** x marks what the short way in the script takes: one exclusive node, wanted for itself alone, on the usual terms. */
-function flagsOf({ parts, join, reclaim, upgrades }: AcquireRequest, terms: string): string {
-  const isShort = terms === '' && !reclaim && isPlain(parts);
-  return `${isShort ? 'x' : 'g'}${join ? 'j' : ''}${reclaim ? 'r' : ''}${upgrades ? `u${upgrades.epoch}` : ''}`;
+/** One exclusive node, wanted for itself alone, on the usual terms: what the short ways in the scripts take. */
+function plainRequest(request: AcquireRequest, callerWall: number, end: string): PlainRequest {
+  const { bornAt, ttlMs, join, id, owner, parts } = request;
+  return { bornAt, ttlMs, callerWall, joins: join, id, owner, name: (parts[0] as Part).name, end };
+}
+function textOfPlain(plain: PlainRequest): string {
+  return `${headOf(plain)}\n${plain.id}\t${plain.owner}\txn:${plain.name}\t${plain.end}`;
 }
 
 /** A first grant is what was asked, with the epoch the script drew. */
@@ -78,7 +64,7 @@ function grantOf(
   request: AcquireRequest,
   metadata: string | undefined,
   callerWall: number,
-): (epoch: number, moment: Moment) => AcquireResult {
+): (epoch: number, moment: Moment) => Granted {
   const { id, owner, ttlMs, maxHoldMs, maxRenewals, operationId } = request;
   const parts = request.parts.map(copyPart);
   return (epoch, { now, wall }) => {
@@ -148,7 +134,7 @@ export function renewItem(request: RenewRequest): Item<RenewResult> {
   checkRenew(request);
   const { id, epoch, ttlMs = '-', callerWall, requestId } = request;
   return {
-    text: `${id} ${epoch} ${ttlMs} ${Math.round(callerWall)} ${requestId}`,
+    text: () => `${id} ${epoch} ${ttlMs} ${Math.round(callerWall)} ${requestId}`,
     read: (answer, { now }) => {
       const [outcome, ...rest] = listOf(answer);
       if (outcome === 'notHeld') return notHeld(rest);
@@ -164,7 +150,7 @@ export function endItem(request: EndRequest): Item<EndResult> {
   checkEnd(request);
   const { id, epoch = '-', why, requestId } = request;
   return {
-    text: `${id} ${epoch} ${why === 'timeout' ? why : 'cancelled'} ${requestId}`,
+    text: () => `${id} ${epoch} ${why === 'timeout' ? why : 'cancelled'} ${requestId}`,
     read: (answer) => {
       if (answer === 'released') return { outcome: 'released', again: false, blockedMs: 0 };
       const [outcome, first, second] = listOf(answer);
@@ -181,7 +167,7 @@ export function changeItem(request: ChangeRequest): Item<ChangeResult> {
   const callerWall = kind === 'resume' ? Math.round(request.callerWall) : '-';
   const toOwner = kind === 'downgrade' ? '-' : request.toOwner;
   return {
-    text: `${kind} ${id} ${epoch} ${requestId} ${callerWall} ${toOwner}`,
+    text: () => `${kind} ${id} ${epoch} ${requestId} ${callerWall} ${toOwner}`,
     read: (answer, moment) => {
       const [outcome, ...rest] = listOf(answer);
       if (outcome === 'notHeld') return notHeld(rest);

@@ -12,7 +12,8 @@ import { claimedOf, gapOf, manualItem, openNumber, settledNumbers } from '../pro
 import type { SpanRow } from '../protocol/sequence/rows.js';
 import type * as port from '../sequence-store.js';
 import type { Answers } from '../store.js';
-import { askItems, noMoreEpochs, type Item } from './items.js';
+import { askItems } from './ask-items.js';
+import { noMoreEpochs, type Item } from './items.js';
 import { streamKeysOf } from './keys.js';
 import type { Script } from './link.js';
 import { SCRIPTS as LEASE_SCRIPTS } from './lua/scripts.js';

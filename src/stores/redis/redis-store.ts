@@ -29,10 +29,12 @@ import type * as port from '../store.js';
 import type { StoreHealth } from '../store-health.js';
 import { healthOf } from './health.js';
 import { Hints } from './hints.js';
-import { acquireItem, askItems, changeItem, endItem, renewItem, type Item } from './items.js';
+import { askAcquires, askEnds, askItems } from './ask-items.js';
+import { changeItem, renewItem, type Item } from './items.js';
 import type { Script } from './link.js';
 import { SCRIPTS } from './lua/scripts.js';
 import { Namespace, type Answered } from './namespace.js';
+import { OwnLeases } from './own-leases.js';
 import { placeOf, readLog, STORE } from './read-log.js';
 import { RedisSequences } from './redis-sequences.js';
 import { decodeRow } from './row-text.js';
@@ -48,11 +50,12 @@ interface Shared {
 
 export class RedisStore implements port.Store {
   readonly kind = STORE;
-  /** It works on one script at a time, and has the next one there when it is done. */
-  readonly callsAtOnce = 2;
+  /** It works on one script at a time, and has the next one there when it is done; items are cheap, and more so in a long list. */
+  readonly callsAtOnce = { calls: 2, enough: 64 };
   readonly #namespace: Namespace;
   readonly #shared: Shared;
   readonly #hints: Hints;
+  readonly #own = new OwnLeases();
   readonly #sequences: RedisSequences;
 
   constructor(namespace: Namespace, clock: Clock, shared?: Shared) {
@@ -84,7 +87,8 @@ export class RedisStore implements port.Store {
   async acquire(requests: readonly AcquireRequest[]): Promise<port.Answers<port.AcquireResult>> {
     const isOver = this.#hints.asked(requests);
     try {
-      const answers = await this.#items(SCRIPTS.acquire, requests, acquireItem);
+      checkBatch(requests);
+      const answers = await askAcquires((script, args) => this.#write(script, args), requests, this.#own);
       this.#hints.answered(requests, answers.results);
       return answers;
     } finally {
@@ -95,7 +99,8 @@ export class RedisStore implements port.Store {
     return this.#items(SCRIPTS.renew, requests, renewItem);
   }
   async end(requests: readonly EndRequest[]): Promise<port.Answers<port.EndResult>> {
-    const answers = await this.#items(SCRIPTS.end, requests, endItem);
+    checkBatch(requests);
+    const answers = await askEnds((script, args) => this.#write(script, args), requests, this.#own);
     this.#hints.answered(requests, answers.results);
     return answers;
   }
@@ -235,12 +240,14 @@ export class RedisStore implements port.Store {
     await this.#namespace.link.close();
   }
 
+  /** What is renewed or changed is not as it was granted. */
   async #items<Q extends object, R>(
     script: Script,
     requests: readonly Q[],
     encode: (request: Q) => Item<R>,
   ): Promise<port.Answers<R>> {
     checkBatch(requests);
+    this.#own.forget(requests);
     return askItems((args) => this.#write(script, args), requests, encode);
   }
 

@@ -56,6 +56,11 @@ export function encodeAsked(
   return `${id}\t${owner}\t${encodeParts(parts)}\t${content}\t${terms}\t${operationId}\t${metadata}`;
 }
 
+/** The same, behind the name of a plain request: no terms. */
+export function encodePlainEnd({ operationId = '' }: AcquireRequest, content: number, metadata = ''): string {
+  return `${content}\t\t${operationId}\t${metadata}`;
+}
+
 /** Empty where all of them are the usual ones. */
 export function encodeTerms(request: AcquireRequest): string {
   const { priority, maxRenewals, maxHoldMs, minHoldMs, lockDelayMs, remote, upgrades, holding } = request;

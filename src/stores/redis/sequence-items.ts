@@ -43,7 +43,7 @@ function item<R>(
 ): Item<R> {
   const { length } = operations;
   return {
-    text: [stream, ...fields].join('\t'),
+    text: () => [stream, ...fields].join('\t'),
     read: (answer, { now }) => {
       const words = answer as Words;
       const refused = refusalOf(words, stream, length);

@@ -16,7 +16,7 @@ local WAITING = '^p %d+ %d+ %d+ %d+ %d+ %-?%d+ %d+ (%d+) [^\n]*\n%d+ (%d+) [^\n]
 local TICKET = '^p 0 (%d+) %d+ %d+ 0 %-?%d+ %d+ (%d+) 0 \n0 (%d+) (%d+) 0 0 0 0\t\t\n'
 local function ticketAt(name, arrivedAt, arrived) return 'w' .. name .. string.format('\0%014.0f%016.0f', arrivedAt, arrived) end
 local lastTtl, expiresAt, lastCaller, skew
-for i = 1, #ARGV do ids[i] = string.match(ARGV[i], '\n([^\t]+)') end
+for i = 1, #items do ids[i] = string.match(items[i], '\n([^\t]+)') end
 
 -- The step of a line that this call took before: its name, ticket, and what lineOf said. Whatever the protocol does ends it.
 local earlier

@@ -4,7 +4,7 @@ import { PLAIN_LEASE, SOON_MS } from './together.js';
 
 /** The id of an item is its first word. */
 export const HOLD_ITEM = String.raw`${PLAIN_LEASE}
-for i = 1, #ARGV do ids[i] = string.match(ARGV[i], '^%S+') end
+for i = 1, #items do ids[i] = string.match(items[i], '^%S+') end
 local function plainAt(i)
   local text = textAt(i)
   return text and isPlainLease(text) and text

@@ -3,16 +3,14 @@
 // for is in the first entry that is not below it. An entry goes as a whole; what of it was pruned before is `hidden`. A
 // filtered read looks at a bounded stretch (S18) for rows in which a text occurs; the caller filters exactly.
 
+import { LOG_GROUPS } from './log-groups.js';
 import { REST } from './step.js';
 import { LOOKED, READ_ENDS } from './together.js';
 
-/** As many entries are read at once, of up to 64 events each. */
+/** As many entries are read at once, of up to 64 events each, or two runs of that. */
 const ENTRIES = 16;
 
-const LOG_ROWS = String.raw`
-local function lastOf(entry) return tonumber(string.match(entry[1], '^%d+')) end
-local function firstOf(entry) return lastOf(entry) - #entry[2] / 2 + 1 end
-local function textOf(entry, key) return entry[2][2 * (key - firstOf(entry)) + 2] end
+const LOG_ROWS = String.raw`${LOG_GROUPS}
 local function readFrom(key, count)
   return redis.call('XRANGE', LOG, string.format('%.0f', key), '+', 'COUNT', count)
 end

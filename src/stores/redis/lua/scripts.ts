@@ -2,12 +2,15 @@
 import { createHash } from 'node:crypto';
 import type { Script } from '../link.js';
 import { ACQUIRE } from './acquire.js';
+import { ACQUIRE_LIST } from './acquire-list.js';
 import { ACQUIRE_ITEM, PLAIN_ACQUIRE } from './acquire-plain.js';
 import { DECIDE } from './decide.js';
 import { FAIL_TICKET } from './deadlock.js';
+import { END_LIST } from './end-list.js';
 import { REVOKE, SWEEP } from './govern.js';
 import { CHANGE, END, HOLD_ITEM, PLAIN_END, PLAIN_RENEW, RENEW, WAKE_FIRST } from './hold.js';
 import { EVENTS, PRUNE } from './log.js';
+import { ACQUIRE_ONE, END_ONE } from './one-item.js';
 import { GET, GRAPH, LIST, SHOW } from './reads.js';
 import { ROWS } from './rows.js';
 import { ROW_TEXT } from './row-text.js';
@@ -30,6 +33,8 @@ interface ListParts {
   readonly act: string;
   readonly call: string;
   readonly plain?: PlainItems;
+  /** Deals with the whole list, or puts the texts of its items together. */
+  readonly whole?: string;
 }
 /** Items that most are like, and that write together. */
 interface PlainItems {
@@ -44,13 +49,16 @@ interface PlainItems {
 
 /** A list of items, and one turn more for the wake-ups. The protocol is put together by the first turn that needs it: the
  *  functions of it cost as much as the whole of a plain item. */
-function list(name: string, flags: string, { act, call, plain }: ListParts): Script {
+function list(name: string, flags: string, { act, call, plain, whole = '' }: ListParts): Script {
   const begin = plain ? `${READ_TOGETHER}${PUT_DOWN}${plain.first}` : '';
   const body = String.raw`${STEP}
+local items, readTexts = ARGV, nil
+${whole}
+if items[1] or freed[1] then
 local protocol, acted = nil, 0
 ${begin}
-for i = 1, #ARGV + 1 do
-  local item, answer = ARGV[i], nil
+for i = 1, #items + 1 do
+  local item, answer = items[i], nil
   repeat
     if not item then break end
 ${plain?.act ?? 'break'}
@@ -65,7 +73,8 @@ ${PROTOCOL}${act}
     if item then answer = protocol.act(item) else protocol.wake() end
     acted = acted + 1
   end
-  reply[3 + i] = answer
+  if item then reply[3 + i] = answer end
+end
 end
 ${FINISH}`;
   return script(name, flags, body);
@@ -80,18 +89,25 @@ function look(name: string, act: string): Script {
 }
 const WITH_ROWS = ROW_TEXT + ROWS;
 
+const ACQUIRING: ListParts = {
+  plain: { first: ACQUIRE_ITEM, act: PLAIN_ACQUIRE, names: 'ZADD' },
+  act: ACQUIRE,
+  call: 'acquire',
+};
+const ENDING: ListParts = {
+  plain: { first: HOLD_ITEM, act: PLAIN_END, names: 'ZREM', wake: WAKE_FIRST },
+  act: END,
+  call: 'endOne',
+};
+
 export const SCRIPTS = {
-  acquire: list('acquire', '', {
-    plain: { first: ACQUIRE_ITEM, act: PLAIN_ACQUIRE, names: 'ZADD' },
-    act: ACQUIRE,
-    call: 'acquire',
-  }),
+  acquire: list('acquire', '', ACQUIRING),
+  acquirePlain: list('acquirePlain', '', { ...ACQUIRING, whole: ACQUIRE_LIST }),
+  acquireOne: list('acquireOne', '', { ...ACQUIRING, whole: ACQUIRE_ONE }),
   renew: list('renew', ENDS_THINGS, { plain: { first: HOLD_ITEM, act: PLAIN_RENEW }, act: RENEW, call: 'renew' }),
-  end: list('end', ENDS_THINGS, {
-    plain: { first: HOLD_ITEM, act: PLAIN_END, names: 'ZREM', wake: WAKE_FIRST },
-    act: END,
-    call: 'endOne',
-  }),
+  end: list('end', ENDS_THINGS, ENDING),
+  endOwn: list('endOwn', ENDS_THINGS, { ...ENDING, whole: END_LIST }),
+  endOne: list('endOne', ENDS_THINGS, { ...ENDING, whole: END_ONE }),
   change: list('change', '', { act: CHANGE, call: 'change' }),
   revoke: step('revoke', ENDS_THINGS, REVOKE),
   failTicket: step('failTicket', ENDS_THINGS, FAIL_TICKET),

@@ -8,8 +8,9 @@
 // looks the same (the address of a function); another answer than
 // the namespace remembers begins a new incarnation (docs/decisions/0011). S17: numbers become text by %.0f only.
 
-/** The lowest version of this format that code must know to work with the data. 2: ends and log entries of several (together.ts). */
-const FORMAT = '2';
+/** The lowest version of this format that code must know to work with the data. 2: ends and log entries of several (together.ts).
+ *  3: log entries with one field for several events (log-groups.ts). */
+const FORMAT = '3';
 
 /** Names for the keys, the same in every script: a key that a script touches is always declared (a slot may be moving). */
 const KEY_NAMES = String.raw`
@@ -20,7 +21,7 @@ local QUEUE, DYING, LOG, SETTINGS = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 const READ_META = String.raw`
 local time = redis.call('TIME')
 local wall = time[1] * 1000 + math.floor(time[2] / 1000)
-local needs, epochText, arrivalText, epoch, now, arrival, seq, steady, tickets, trees, checked, watched, rest
+local needs, epochText, arrivalText, seqText, epoch, now, arrival, seq, steady, tickets, trees, checked, watched, rest
 local metaText = redis.call('GET', META)
 if metaText then
   needs, epochText, now, arrivalText, seq, steady, tickets, trees, checked, watched, rest = string.match(metaText,
@@ -87,7 +88,8 @@ ${MAKE}
 end
 local reply, freed, woken = {now, wall, rest}, {}, {}
 local firstEpoch, firstArrival, firstSeq, firstTickets, firstTrees = epochText and epoch, arrival, seq, tickets, trees
-if not checked or wall < checked or wall >= checked + 10 or string.sub(rest, 1, string.find(rest, ' ', 1, true) - 1) ~= here then
+if not checked or wall < checked or wall >= checked + 10 or string.find(rest, here, 1, true) ~= 1
+  or string.byte(rest, #here + 1) ~= 32 then
   checked, steady = wall, nil
   local info = redis.call('INFO', 'server', 'replication')
   local found = string.sub(redis.sha1hex((string.match(info, 'run_id:%x+') or '')
@@ -139,6 +141,7 @@ end
 if epoch ~= firstEpoch or arrival ~= firstArrival then
   epochText, arrivalText = string.format('%.0f', epoch), string.format('%.0f', arrival)
 end
-redis.call('SET', META, '${FORMAT} ' .. epochText .. ' ' .. nowText .. ' ' .. arrivalText .. string.format(' %.0f ', seq) .. steady)
+redis.call('SET', META, '${FORMAT} ' .. epochText .. ' ' .. nowText .. ' ' .. arrivalText .. ' '
+  .. (seqText or string.format('%.0f', seq)) .. ' ' .. steady)
 return reply
 `;

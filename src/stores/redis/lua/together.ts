@@ -7,14 +7,14 @@
 //   ends    when to look at whom: ids that are due together are one member, with spaces between them (govern.ts)
 
 /** As many as are worth it: what is written together is read together. */
-const TOGETHER = 64;
+export const TOGETHER = 64;
 
 /** A member of several cannot be taken back for one of them. It stays until it is due, so only where that is soon. */
 export const SOON_MS = 600_000;
 
 /** Rows of the ids, read at once; an item that comes after one that was not plain looks for itself. */
 export const READ_TOGETHER = String.raw`
-local ids, texts = {}, nil
+local ids, texts = {}, readTexts
 local function textAt(i)
   if protocol then return redis.call('HGET', ROWS, ids[i]) end
   if not texts then texts = redis.call('HMGET', ROWS, unpack(ids)) end

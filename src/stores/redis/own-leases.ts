@@ -1,0 +1,65 @@
+// What this store was granted itself and has not touched since, so that a release can say what it believes of the row instead of
+// having it taken apart (lua/end-list.ts). Only a hint, and bounded: what is not remembered, or not true any more, is released
+// like any other lease.
+
+/** As many as are held for a moment at the same time; the oldest are forgotten first. */
+const MOST = 10_000;
+
+/** What leases of one answer share, as it stands in their rows. */
+export interface SharedFigures {
+  readonly acquiredAt: number;
+  readonly expiresAt: number;
+  readonly ttlMs: number;
+  readonly skewMs: number;
+  /** ` expiresAt acquiredAt` */
+  readonly times: string;
+  /** ` renewedAt renewals skewMs ttlMs ` */
+  readonly others: string;
+}
+export interface OwnLease {
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly epoch: number;
+  readonly arrival: number;
+  readonly shared: SharedFigures;
+}
+
+export class OwnLeases {
+  readonly #leases = new Map<string, OwnLease>();
+
+  remember(lease: OwnLease): void {
+    this.#leases.set(lease.id, lease);
+    if (this.#leases.size <= MOST) return;
+    for (const id of this.#leases.keys()) {
+      this.#leases.delete(id);
+      return;
+    }
+  }
+
+  /** Whoever is about to change a lease; also where it comes to nothing. */
+  forget(requests: readonly { readonly id?: unknown }[]): void {
+    if (this.#leases.size === 0) return;
+    for (const request of requests as readonly ({ readonly id?: unknown } | null)[]) {
+      this.#leases.delete(request?.id as string);
+    }
+  }
+
+  /** Remembered no longer. */
+  take(id: string, epoch: number | undefined): OwnLease | undefined {
+    const lease = this.#leases.get(id);
+    if (!lease) return undefined;
+    this.#leases.delete(id);
+    return lease.epoch === epoch ? lease : undefined;
+  }
+}
+
+/** The same object for neighbours that have the same figures. */
+export function sharedFigures(
+  { acquiredAt, expiresAt, ttlMs, skewMs }: Pick<SharedFigures, 'acquiredAt' | 'expiresAt' | 'ttlMs' | 'skewMs'>,
+  last: SharedFigures | undefined,
+): SharedFigures {
+  if (last && last.ttlMs === ttlMs && last.skewMs === skewMs && last.acquiredAt === acquiredAt) return last;
+  const [times, others] = [` ${expiresAt} ${acquiredAt}`, ` ${acquiredAt} 0 ${skewMs} ${ttlMs} `];
+  return { acquiredAt, expiresAt, ttlMs, skewMs, times, others };
+}

@@ -1,0 +1,131 @@
+// Plain items as their scripts take them (lua/acquire-list.ts, end-list.ts, one-item.ts): in columns, so that nothing is taken
+// apart there, and in runs of neighbours that share what is written once for all of them. A list of which two items name the same
+// id or resource is none: what the first does decides about the second.
+import type { Script } from './link.js';
+import { SCRIPTS } from './lua/scripts.js';
+import type { OwnLease } from './own-leases.js';
+
+/** A run is what is looked at together when it is due (lua/together.ts). */
+const RUN = 64;
+
+/** A request for one exclusive node on the usual terms, in the pieces of its text. */
+export interface PlainRequest {
+  readonly bornAt: number;
+  readonly ttlMs: number;
+  readonly callerWall: number;
+  readonly joins: boolean;
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  /** What its row ends with, behind the name. */
+  readonly end: string;
+}
+/** A release of what this store was granted itself. */
+export interface OwnRelease {
+  readonly lease: OwnLease;
+  readonly requestId: string;
+}
+
+/** A script, and what it is given. */
+export type Call = readonly [script: Script, args: readonly string[]];
+
+export function acquireCall(requests: readonly PlainRequest[]): Call | undefined {
+  const [first] = requests;
+  if (!first) return undefined;
+  if (requests.length === 1) return [SCRIPTS.acquireOne, oneRequest(first)];
+  const ids = new Set<string>();
+  const names = new Set<string>();
+  const ends: string[] = [];
+  let [oldest, newest] = [first.bornAt, first.bornAt];
+  for (const { id, name, end, bornAt } of requests) {
+    ids.add(id);
+    names.add(name);
+    ends.push(end);
+    if (bornAt < oldest) oldest = bornAt;
+    if (bornAt > newest) newest = bornAt;
+  }
+  if (ids.size < requests.length || names.size < requests.length) return undefined;
+  const args = [String(requests.length), String(oldest), String(newest), sharedPrefix(first.name, names)];
+  args.push(...ids, ...names, ...ends);
+  eachRun(requests, isAlike, (one, count) => args.push(headOf(one), String(count), one.owner));
+  return [SCRIPTS.acquirePlain, args];
+}
+
+/** The first line of the text of an item; x says that it is plain. */
+export function headOf({ bornAt, ttlMs, callerWall, joins }: PlainRequest): string {
+  return `${bornAt} ${ttlMs} ${callerWall} x${joins ? 'j' : ''}`;
+}
+function isAlike(a: PlainRequest, b: PlainRequest): boolean {
+  return (
+    a.callerWall === b.callerWall &&
+    a.bornAt === b.bornAt &&
+    a.ttlMs === b.ttlMs &&
+    a.joins === b.joins &&
+    a.owner === b.owner
+  );
+}
+
+function oneRequest({ bornAt, ttlMs, callerWall, joins, id, owner, name, end }: PlainRequest): readonly string[] {
+  return [String(bornAt), String(ttlMs), String(callerWall), joins ? 'xj' : 'x', id, owner, name, end];
+}
+
+export function endCall(releases: readonly OwnRelease[]): Call | undefined {
+  const [first] = releases;
+  if (!first) return undefined;
+  if (releases.length === 1) return [SCRIPTS.endOne, oneRelease(first)];
+  const ids: string[] = [];
+  const names: string[] = [];
+  const held: string[] = [];
+  const figures: string[] = [];
+  let requestIds = '';
+  let [soonest, latest] = [first.lease.shared.expiresAt, first.lease.shared.expiresAt];
+  for (const { lease, requestId } of releases) {
+    const { expiresAt, times } = lease.shared;
+    ids.push(lease.id);
+    names.push(lease.name);
+    held.push(`${lease.epoch}${times}`);
+    figures.push(`${lease.shared.others}${lease.arrival} `);
+    requestIds += ` ${requestId}`;
+    if (expiresAt < soonest) soonest = expiresAt;
+    if (expiresAt > latest) latest = expiresAt;
+  }
+  const args = [String(releases.length), String(soonest), String(latest), requestIds];
+  args.push(...ids, ...names, ...held, ...figures);
+  eachRun(
+    releases,
+    (a, b) => a.lease.owner === b.lease.owner,
+    ({ lease }, count) => args.push(String(count), lease.owner),
+  );
+  return [SCRIPTS.endOwn, args];
+}
+
+function oneRelease({ lease, requestId }: OwnRelease): readonly string[] {
+  const { id, epoch, arrival, owner, name, shared } = lease;
+  const figures = ` ${epoch}${shared.times}${shared.others}${arrival} `;
+  return [id, String(epoch), String(shared.acquiredAt), String(shared.expiresAt), owner, name, figures, requestId];
+}
+
+function eachRun<T>(
+  items: readonly T[],
+  isLike: (a: T, b: T) => boolean,
+  take: (first: T, count: number) => unknown,
+): void {
+  for (let from = 0, to = 0; from < items.length; from = to) {
+    const first = items[from] as T;
+    do to += 1;
+    while (to < items.length && to - from < RUN && isLike(first, items[to] as T));
+    take(first, to - from);
+  }
+}
+
+/** What all begin with, in whole characters. */
+function sharedPrefix(first: string, names: Iterable<string>): string {
+  let { length } = first;
+  for (const name of names) {
+    let same = 0;
+    while (same < length && name.charCodeAt(same) === first.charCodeAt(same)) same += 1;
+    length = same;
+  }
+  const isCut = length > 0 && (first.charCodeAt(length - 1) & 0xfc00) === 0xd800;
+  return first.slice(0, isCut ? length - 1 : length);
+}
