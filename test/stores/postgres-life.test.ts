@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LeaseError } from '../../src/domain/errors.js';
 import { makeId } from '../../src/domain/ids.js';
-import type { AcquireRequest } from '../../src/domain/requests.js';
 import { openPostgres, type PostgresOptions } from '../../src/stores/postgres/index.js';
 import { migrate } from '../../src/stores/postgres/migrate.js';
 import { openLink } from '../../src/stores/postgres/open-link.js';
 import { MIGRATIONS, type Migration } from '../../src/stores/postgres/schema/migrations.js';
 import type { Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
+import { acquireRequest, exclusive } from '../support/domain-values.js';
 import { startPostgres, type PostgresServer } from '../support/servers/postgres-server.js';
 import { isSkipped } from '../support/servers/server-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -20,22 +20,8 @@ const clock = systemClock();
 
 async function grant(store: Store, name: string) {
   const { now: bornAt } = await store.time();
-  const request: AcquireRequest = {
-    id: makeId(bornAt, clock.randomText()),
-    bornAt,
-    owner: 'me',
-    parts: [{ name, scope: 'node', mode: 'exclusive' }],
-    ttlMs: 600_000,
-    priority: 0,
-    join: false,
-    holding: [],
-    reclaim: false,
-    maxRenewals: -1,
-    minHoldMs: 0,
-    lockDelayMs: 0,
-    remote: false,
-    callerWall: clock.wall(),
-  };
+  const [id, callerWall] = [makeId(bornAt, clock.randomText()), clock.wall()];
+  const request = acquireRequest({ id, bornAt, owner: 'me', parts: [exclusive(name)], ttlMs: 600_000, callerWall });
   const result = (await store.acquire([request])).results[0];
   if (result?.outcome !== 'granted') throw new Error(`expected granted, got ${JSON.stringify(result)}`);
   return result.lease;

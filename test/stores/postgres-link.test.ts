@@ -2,6 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Connections } from '../../src/stores/postgres/connections.js';
+import type { Place } from '../../src/stores/postgres/translate-error.js';
+import { systemClock } from '../../src/system-clock.js';
 import { startPostgres, type PostgresServer } from '../support/servers/postgres-server.js';
 import { isSkipped } from '../support/servers/server-process.js';
 import {
@@ -134,6 +137,88 @@ describe.skipIf(isSkipped('postgres'))('the connections of the PostgreSQL store'
     expect(await link.query(all, [])).toEqual([{ a: 1, b: null }]);
     expect(await link.query(all, [])).toEqual([{ a: 1, b: null }]);
     expect(link.facts()['statements']).toBe('prepared');
+  });
+
+  test('a call that answers one text is prepared under its name, and is answered over every kind of connection', async () => {
+    const call = {
+      name: 'echo',
+      text: 'SELECT $1::text || cardinality($2::text[])::text || coalesce($3::int, 0) AS reply',
+    };
+    const values = ['a "b" ü ', ['x', 'y,z', null], undefined];
+    const own = await linkTo(server.url, { poolSize: 1 });
+    for (let i = 0; i < 2; i += 1) expect(await own.reply(call, values)).toBe('a "b" ü 30');
+    const prepared = await own.query({ name: 'look', text: 'SELECT name FROM pg_prepared_statements' }, []);
+    expect(prepared.filter(({ name }) => String(name).startsWith('echo_'))).toHaveLength(1);
+    for (const settings of [{}, { pipeline: true }, { query_timeout: 5_000 }]) {
+      const link = await linkTo(undefined, { client: callersPool(server.url, settings) });
+      expect(await link.reply(call, values), JSON.stringify(settings)).toBe('a "b" ü 30');
+    }
+  });
+
+  test('a call that fails says so, and its connection is as good as before', async () => {
+    const link = await linkTo(server.url, { poolSize: 1 });
+    const divide = { name: 'divide', text: 'SELECT (1 / $1::int)::text AS reply' };
+    expect(await link.reply(divide, [1])).toBe('1');
+    for (let i = 0; i < 3; i += 1)
+      expect((await failure(link.reply(divide, [0]))).message).toContain('division by zero');
+    const wrong = { name: 'wrong', text: 'SELECT no_such_function() AS reply' };
+    expect(await failure(link.reply(wrong, []))).toMatchObject({ code: 'STORE_INCOMPATIBLE' });
+    expect(await link.reply(divide, [1])).toBe('1');
+    expect(await link.reply({ name: 'none', text: 'SELECT 1 AS reply WHERE false' }, [])).toBeUndefined();
+    expect(await link.reply({ name: 'null', text: 'SELECT NULL::text AS reply' }, [])).toBeNull();
+    expect(link.facts()).toMatchObject({ inUse: 0, idle: 1 });
+  });
+
+  describe('a connection that is given back', () => {
+    const lend = (isOwn: boolean, max = 2): { pool: pg.Pool; connections: Connections; taken: () => number } => {
+      const pool = callersPool(server.url, { max, application_name: `keeping-${isOwn}` });
+      pool.on('error', () => undefined);
+      let taken = 0;
+      pool.on('acquire', () => (taken += 1));
+      const place = (): Place => ({ server: 'here', schema: 'holdfast', isReadOnly: false });
+      const connections = new Connections(pool, { clock: systemClock(), timeoutMs: 5_000, isOwn, place });
+      return { pool, connections, taken: () => taken };
+    };
+    const use = async (connections: Connections): Promise<void> => (await connections.borrow()).giveBack();
+
+    test('is kept for the next call where the pool is our own, and lies in the pool when nobody has called for a while', async () => {
+      const { pool, connections, taken } = lend(true);
+      for (let i = 0; i < 20; i += 1) await use(connections);
+      expect([taken(), pool.idleCount]).toEqual([1, 0]);
+      expect(connections.figures()).toMatchObject({ inUse: 0, idle: 1 });
+      await until('it lies in the pool', () => pool.idleCount === 1);
+      expect(connections.figures()).toMatchObject({ inUse: 0, idle: 1 });
+      await use(connections);
+      expect(taken()).toBe(2);
+      await connections.allBack();
+      expect(pool.idleCount).toBe(1);
+    });
+
+    test("goes back to a caller's pool at once, and to whoever waits for one", async () => {
+      const others = lend(false);
+      for (let i = 0; i < 5; i += 1) await use(others.connections);
+      expect([others.taken(), others.pool.idleCount]).toEqual([5, 1]);
+      const { connections } = lend(true, 1);
+      const first = await connections.borrow();
+      const second = connections.borrow();
+      first.giveBack();
+      (await second).giveBack();
+      expect(connections.figures()).toMatchObject({ inUse: 0, idle: 1, waiting: 0 });
+      await connections.allBack();
+    });
+
+    test('S12: is let go when it dies while it is kept', async () => {
+      const { pool, connections } = lend(true);
+      await use(connections);
+      const look = await session(server.url);
+      await look.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'keeping-true'",
+      );
+      await until('it is gone', () => pool.totalCount === 0);
+      expect(connections.figures()).toMatchObject({ inUse: 0, idle: 0 });
+      await use(connections);
+      await connections.allBack();
+    });
   });
 
   test('A11: an exhausted pool is STORE_UNAVAILABLE with its figures after poolTimeout, never a hang', async () => {

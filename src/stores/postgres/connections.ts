@@ -1,16 +1,22 @@
 // Connections of a pool, borrowed for one statement or one transaction each, within bounds: how long one waits for a
 // connection, and how many wait. No session state is left on any of them (S19). A connection that died while it lay idle is
 // found out before anything is sent over it, where that can be known.
-import type { Clock } from '../../domain/clock.js';
+//
+//   lent ──given back──▶ to the pool; of our own pool: kept, when nobody waits ──borrowed again──▶ lent
+//                                                       └─ unused for KEEP_MS, or dead ──▶ to the pool
+//
+// Through the pool and back is as much work here as the rest of a call.
+import type { Clock, TimerHandle } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
-import { Borrowed } from './pool-borrowed.js';
-import type { Pool, PoolClient } from './pool-driver.js';
+import { Borrowed, type Lender } from './pool-borrowed.js';
+import { keepProcess, type Pool, type PoolClient } from './pool-driver.js';
 import { translateError, type Place } from './translate-error.js';
 
 const MAX_WAITING = 1_000;
 /** Unused for longer than this, a connection gets a chance to tell of its death before it is trusted. */
 const IDLE_MS = 10;
 const MAX_DEAD_CONNECTIONS = 100;
+const KEEP_MS = 1_000;
 
 export interface ConnectionsOptions {
   readonly clock: Clock;
@@ -20,7 +26,7 @@ export interface ConnectionsOptions {
   readonly place: () => Place;
 }
 
-export class Connections {
+export class Connections implements Lender {
   readonly #pool: Pool;
   readonly #clock: Clock;
   readonly #timeoutMs: number;
@@ -30,6 +36,10 @@ export class Connections {
   /** Those who wait for a connection, as what refuses them. */
   readonly #waiting = new Set<(error: LeaseError) => void>();
   #onEmpty: () => void = () => undefined;
+  /** Of our own pool, in nobody's hands: the one used last is the last. */
+  #kept: Borrowed[] = [];
+  #looking: TimerHandle | undefined;
+  #isClosing = false;
   readonly #usedAt = new WeakMap<PoolClient, number>();
 
   constructor(pool: Pool, { clock, timeoutMs, isOwn, place }: ConnectionsOptions) {
@@ -42,13 +52,14 @@ export class Connections {
 
   figures(): { readonly size: number; readonly inUse: number; readonly idle: number; readonly waiting: number } {
     const { totalCount, idleCount, waitingCount, options } = this.#pool;
-    return { size: options.max, inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+    const idle = idleCount + this.#kept.length;
+    return { size: options.max, inUse: totalCount - idle, idle, waiting: waitingCount };
   }
 
   /** A connection that was alive a moment ago. */
   async borrow(): Promise<Borrowed> {
     for (let dead = 0; dead < MAX_DEAD_CONNECTIONS; dead += 1) {
-      const borrowed = await this.#take();
+      const borrowed = this.#takeKept() ?? (await this.#take());
       const usedAt = this.#usedAt.get(borrowed.client) ?? Infinity;
       if (this.#clock.monotonic() - usedAt > IDLE_MS) await this.#lookAtSockets();
       if (!borrowed.isBroken) return borrowed;
@@ -57,12 +68,30 @@ export class Connections {
     throw this.#noConnection('every idle connection was dead');
   }
 
-  /** Resolves when nobody waits and nothing is lent any more. */
+  back(borrowed: Borrowed): void {
+    if (!this.#borrowed.delete(borrowed)) return;
+    this.#usedAt.set(borrowed.client, this.#clock.monotonic());
+    if (this.#isOwn && !this.#isClosing && !borrowed.isBroken && this.#waiting.size === 0) this.#keep(borrowed);
+    else borrowed.toPool();
+    this.#checkEmpty();
+  }
+
+  died(borrowed: Borrowed): void {
+    if (!this.#kept.includes(borrowed)) return; // in somebody's hands: it is looked at when it comes back
+    this.#kept = this.#kept.filter((other) => other !== borrowed);
+    borrowed.toPool();
+  }
+
+  /** Resolves when nobody waits and nothing is lent any more. From now on nothing is kept. */
   async allBack(): Promise<void> {
-    if (this.#borrowed.size + this.#waiting.size === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#onEmpty = resolve;
-    });
+    this.#isClosing = true;
+    this.#looking?.cancel();
+    this.#letGo(Infinity);
+    if (this.#borrowed.size + this.#waiting.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onEmpty = resolve;
+      });
+    }
   }
 
   /** Refuses those who wait and cuts what is under way. */
@@ -107,13 +136,37 @@ export class Connections {
   }
 
   #lend(client: PoolClient): Borrowed {
-    const borrowed: Borrowed = new Borrowed(client, this.#clock, this.#place, () => {
-      this.#borrowed.delete(borrowed);
-      this.#usedAt.set(client, this.#clock.monotonic());
-      this.#checkEmpty();
-    });
+    const borrowed = new Borrowed(client, this.#clock, this.#place, this);
     this.#borrowed.add(borrowed);
     return borrowed;
+  }
+
+  /** What is kept keeps no process alive, like what lies in the pool. */
+  #keep(borrowed: Borrowed): void {
+    this.#kept.push(borrowed);
+    keepProcess(borrowed.client, false);
+    this.#looking ??= this.#clock.after(KEEP_MS, () => this.#lookAtKept());
+  }
+
+  #takeKept(): Borrowed | undefined {
+    const borrowed = this.#kept.pop();
+    if (borrowed === undefined) return undefined;
+    keepProcess(borrowed.client, true);
+    this.#borrowed.add(borrowed);
+    return borrowed;
+  }
+
+  #lookAtKept(): void {
+    this.#looking = undefined;
+    this.#letGo(this.#clock.monotonic() - KEEP_MS);
+    if (this.#kept.length > 0) this.#looking = this.#clock.after(KEEP_MS, () => this.#lookAtKept());
+  }
+
+  #letGo(usedBefore: number): void {
+    const isUnused = ({ client }: Borrowed): boolean => (this.#usedAt.get(client) ?? 0) <= usedBefore;
+    const unused = this.#kept.filter(isUnused);
+    this.#kept = this.#kept.filter((one) => !isUnused(one));
+    for (const borrowed of unused) borrowed.toPool();
   }
 
   #checkEmpty(): void {

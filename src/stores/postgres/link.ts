@@ -22,6 +22,8 @@ export interface LinkListener {
 export interface PostgresLink {
   /** One round trip in a transaction of its own, READ COMMITTED (S16); rejects with a LeaseError. */
   readonly query: Query;
+  /** The same for a statement whose answer is one text, called `reply`. */
+  reply(statement: Statement, values: readonly unknown[]): Promise<unknown>;
   /** BEGIN … COMMIT on one connection, rolled back when `work` rejects. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
   /** How many connections there may be at once, listening aside. */

@@ -1,4 +1,4 @@
-// One connection in the hands of one caller, until it is given back. A statement is sent once. When the connection dies under
+// One connection in the hands of one caller at a time, until it is given back. A statement is sent once. When the connection dies under
 // it, or the server is silent for CALL_LIMIT_MS, its fate is unknown and the caller is told so (S15); the server is asked to
 // cancel it and the connection is never used again, so that a black-holed one does not occupy the pool for ever.
 import type { QueryResult } from 'pg';
@@ -7,6 +7,7 @@ import { LeaseError } from '../../domain/errors.js';
 import { requestCancel } from './pool-cancel.js';
 import { destroy, type PoolClient } from './pool-driver.js';
 import { rowTypes } from './pool-types.js';
+import { ReplyQuery, takesReplyQueries, type NamedCall } from './reply-query.js';
 import { codeOf, isSqlState, translateError, type Place } from './translate-error.js';
 
 /** Twice the longest default requestTimeout of a manager (5 s): by then nobody waits for the answer. */
@@ -21,23 +22,30 @@ export interface Command {
   readonly limitMs?: number;
 }
 
+/** Whose connections they are. */
+export interface Lender {
+  back(borrowed: Borrowed): void;
+  died(borrowed: Borrowed): void;
+}
+
 export class Borrowed {
   readonly client: PoolClient;
   readonly #clock: Clock;
   readonly #place: () => Place;
-  readonly #onBack: () => void;
+  readonly #owner: Lender;
   readonly #onError = (): void => {
     this.#isBroken = true;
+    this.#owner.died(this);
   };
   #isBroken = false;
   #isBack = false;
   #abandon: ((error: LeaseError) => void) | undefined;
 
-  constructor(client: PoolClient, clock: Clock, place: () => Place, onBack: () => void) {
+  constructor(client: PoolClient, clock: Clock, place: () => Place, owner: Lender) {
     this.client = client;
     this.#clock = clock;
     this.#place = place;
-    this.#onBack = onBack;
+    this.#owner = owner;
     client.on('error', this.#onError); // the pool does not listen while it is lent
   }
 
@@ -47,6 +55,24 @@ export class Borrowed {
 
   /** One statement, answered within its limit one way or the other. Rejects with what the driver said. */
   run({ name, text, values, limitMs = CALL_LIMIT_MS }: Command): Promise<QueryResult> {
+    const config = { text, types: rowTypes, ...(name === undefined ? {} : { name }), ...(values ? { values } : {}) };
+    return this.#answerWithin(limitMs, (answered) => this.client.query(config as unknown as string, answered));
+  }
+
+  /** The same for a call that answers one text. */
+  async reply(call: NamedCall): Promise<unknown> {
+    if (takesReplyQueries(this.client)) {
+      return this.#answerWithin(CALL_LIMIT_MS, (answered) => this.client.query(new ReplyQuery(call, answered)));
+    }
+    const { name, ...rest } = call;
+    const { rows } = await this.run(name === '' ? rest : call);
+    return (rows[0] as { readonly reply?: unknown } | undefined)?.reply;
+  }
+
+  #answerWithin<T>(
+    limitMs: number,
+    send: (answered: (error: Error | null | undefined, result: T) => void) => void,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       const end = (): boolean => {
         timer.cancel();
@@ -65,14 +91,12 @@ export class Borrowed {
         },
         true,
       );
-      const config = { text, types: rowTypes, ...(name === undefined ? {} : { name }), ...(values ? { values } : {}) };
-      const answered = (error: Error | null | undefined, result: QueryResult): void => {
-        if (!end()) return;
-        if (error === null || error === undefined) resolve(result);
-        else reject(this.#judge(error));
-      };
       try {
-        this.client.query(config as unknown as string, answered);
+        send((error, result) => {
+          if (!end()) return;
+          if (error === null || error === undefined) resolve(result);
+          else reject(this.#judge(error));
+        });
       } catch (error) {
         this.cut(translateError(error, this.#place()));
       }
@@ -98,9 +122,13 @@ export class Borrowed {
   }
 
   giveBack(): void {
+    this.#owner.back(this);
+  }
+
+  /** From here on it is the pool's. */
+  toPool(): void {
     if (this.#isBack) return;
     this.#isBack = true;
-    this.#onBack();
     if (this.#isBroken) destroy(this.client);
     this.client.release(this.#isBroken);
     this.client.off('error', this.#onError);

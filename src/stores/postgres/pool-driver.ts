@@ -44,3 +44,10 @@ export function clientLike(pool: Pool): Client {
 export function destroy(client: Client): void {
   client.connection?.stream?.destroy();
 }
+
+/** While it is in nobody's hands it keeps no process alive: as the pool does it with those that lie there. */
+export function keepProcess(client: Client, isNeeded: boolean): void {
+  const given = client as { ref?(): void; unref?(): void };
+  if (isNeeded) given.ref?.();
+  else given.unref?.();
+}

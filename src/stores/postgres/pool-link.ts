@@ -44,17 +44,21 @@ export class PoolLink implements PostgresLink {
     this.#known = { ...this.#known, ...facts };
   }
 
-  readonly query: Query = async (statement, values) => {
-    if (this.#closed) throw closedError();
-    try {
-      return await this.#withConnection((borrowed) => this.#ask(borrowed, statement, values));
-    } catch (error) {
-      if (!isLostName(codeOf(error))) throw translateError(error, this.#parts.place());
-      // The name was refused before anything was executed. Outlines of plans that changed come back with a new connection.
-      if (codeOf(error) !== CHANGED_PLAN) this.#keepsNames = false;
-    }
-    return this.#translated(() => this.#withConnection((borrowed) => this.#askUnnamed(borrowed, statement, values)));
-  };
+  readonly query: Query = (statement, values) =>
+    this.#askNamed(async (borrowed, keepsNames) => {
+      const { text } = statement;
+      const { rows } = await borrowed.run(
+        keepsNames ? { name: this.#nameOf(statement), text, values } : { text, values },
+      );
+      return rows as readonly Row[];
+    });
+
+  reply(statement: Statement, values: readonly unknown[]): Promise<unknown> {
+    return this.#askNamed((borrowed, keepsNames) => {
+      const name = keepsNames ? this.#nameOf(statement) : '';
+      return borrowed.reply({ name, text: statement.text, values });
+    });
+  }
 
   async transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
     if (this.#closed) throw closedError();
@@ -122,15 +126,17 @@ export class PoolLink implements PostgresLink {
     }
   }
 
-  async #ask(borrowed: Borrowed, statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
-    if (!this.#keepsNames) return this.#askUnnamed(borrowed, statement, values);
-    const { rows } = await borrowed.run({ name: this.#nameOf(statement), text: statement.text, values });
-    return rows as readonly Row[];
-  }
-
-  async #askUnnamed(borrowed: Borrowed, { text }: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
-    const { rows } = await borrowed.run({ text, values });
-    return rows as readonly Row[];
+  /** A name that was refused was refused before anything was executed: the same is asked once more without one. */
+  async #askNamed<T>(ask: (borrowed: Borrowed, keepsNames: boolean) => Promise<T>): Promise<T> {
+    if (this.#closed) throw closedError();
+    try {
+      return await this.#withConnection((borrowed) => ask(borrowed, this.#keepsNames));
+    } catch (error) {
+      if (!isLostName(codeOf(error))) throw translateError(error, this.#parts.place());
+      // Outlines of plans that changed come back with a new connection.
+      if (codeOf(error) !== CHANGED_PLAN) this.#keepsNames = false;
+    }
+    return this.#translated(() => this.#withConnection((borrowed) => ask(borrowed, false)));
   }
 
   async #transact<T>(borrowed: Borrowed, work: (query: Query) => Promise<T>): Promise<T> {

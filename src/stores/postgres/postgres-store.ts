@@ -71,7 +71,7 @@ export class PostgresStore implements port.Store {
     return this.#calls.schema;
   }
 
-  get callsAtOnce(): number | undefined {
+  get callsAtOnce(): port.CallsAtOnce | undefined {
     return this.#calls.callsAtOnce;
   }
 

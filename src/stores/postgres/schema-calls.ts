@@ -2,7 +2,7 @@
 // whole. One of these is shared by the stores of all namespaces.
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
-import type { Reply } from '../store.js';
+import type { CallsAtOnce, Reply } from '../store.js';
 import type { StoreHealth } from '../store-health.js';
 import { healthOfServer } from './health.js';
 import { Hints } from './hints.js';
@@ -15,7 +15,8 @@ import type { Place } from './translate-error.js';
 /** An id that turns up between looking it up and locking it makes a call begin anew. */
 const MOST_TRIES = 8;
 const VERSION = 'v1';
-const CALLS_AT_ONCE = 2;
+/** A process of the server for each; a few items are work enough for one. */
+const CALLS_AT_ONCE: CallsAtOnce = { calls: 2, enough: 16 };
 /** acquire and end. */
 const LANES = 2;
 const LEFT_FOR_OTHERS = 2;
@@ -48,8 +49,7 @@ export class SchemaCalls {
     this.#checkOpen();
     const statement = this.#statement(name, values.length);
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const [row] = await this.#link.query(statement, values);
-      const reply = row?.['reply'];
+      const reply = await this.#link.reply(statement, values);
       if (typeof reply === 'string') return parseReply<T>(reply);
     }
     throw new LeaseError(
@@ -82,8 +82,8 @@ export class SchemaCalls {
   }
 
   /** A few connections are left for renewals and looking. */
-  get callsAtOnce(): number | undefined {
-    return this.#link.size < LEFT_FOR_OTHERS + CALLS_AT_ONCE * LANES ? undefined : CALLS_AT_ONCE;
+  get callsAtOnce(): CallsAtOnce | undefined {
+    return this.#link.size < LEFT_FOR_OTHERS + CALLS_AT_ONCE.calls * LANES ? undefined : CALLS_AT_ONCE;
   }
 
   facts(): Readonly<Record<string, unknown>> {

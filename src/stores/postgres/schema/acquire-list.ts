@@ -1,6 +1,6 @@
 // acquire, a list of items: locks first, then the clock and the rows, then the items in order (S16, S21). Nearly every list is plain
 // and is granted in one statement: that is what makes many callers quick.
-import { ANY_NOT_PLAIN, ENTER_QUICKLY, lockEverything } from './locking.js';
+import { ANY_NOT_PLAIN, lockEverything, markFrom, WRONG_ISOLATION } from './locking.js';
 
 export const ACQUIRE_LIST = `
 -- S13: the newest time in the rows a call touches. The clock is read after the locks; where it was stepped back it stands still.
@@ -62,24 +62,47 @@ DECLARE
   v_wall bigint;
   v_over text[] := '{}';
   v_is_over boolean;
-  v_dirty integer[];
+  v_is_met boolean;
+  v_none text;
+  v_ns integer;
+  v_epochs regclass;
+  v_logs boolean;
+  v_version bigint;
+  v_incarnation text;
+  v_dirty integer[] := '{}';
   v_next integer := 1;
   v_at integer;
   v_freed {s}.part[] := '{}';
   v_tickets integer;
   v_result json;
-  v_epochs text;
+  v_es bigint[];
+  v_ss bigint[];
   v_results json[] := '{}';
 BEGIN
   ${lockEverything('v_seed', 'p_names', 'p_above', 'p_ids')}
-  ${ENTER_QUICKLY}
   v_wall := {s}.clock_v1();
-  SELECT array_agg(i.ord) FILTER (WHERE known.there IS NOT NULL OR held.there IS NOT NULL OR abs(v_wall - i.born) > 60000),
-      ${ANY_NOT_PLAIN}
-    INTO v_dirty, v_is_over
-    FROM unnest(p_ids, p_names, p_borns) WITH ORDINALITY i(id, name, born, ord)
-    LEFT JOIN LATERAL (SELECT 1 AS there FROM {s}.lease x WHERE x.id = i.id AND x.ns = sp.ns LIMIT 1) known ON true
-    LEFT JOIN LATERAL (SELECT 1 AS there FROM {s}.lease x WHERE x.name = i.name AND x.ns = sp.ns AND x.stands LIMIT 1) held ON true;
+  -- Nearly always nothing is found: then nothing has to be told apart.
+  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation,
+      EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0),
+      EXISTS (SELECT FROM unnest(p_ids) i, LATERAL (SELECT FROM {s}.lease x WHERE x.id = i AND x.ns = n.id OFFSET 0) r OFFSET 0)
+        OR EXISTS (SELECT FROM unnest(p_names) i, LATERAL (
+          SELECT FROM {s}.lease x WHERE x.name = i AND x.ns = n.id AND x.stands OFFSET 0) r OFFSET 0)
+        OR EXISTS (SELECT FROM unnest(p_borns) b WHERE abs(v_wall - b) > 60000)
+    INTO v_ns, v_epochs, v_logs, v_version, v_incarnation, v_is_over, v_is_met
+    FROM {s}.namespace n, {s}.life f WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time();
+  IF v_ns IS NULL OR v_is_over OR v_is_met OR ${WRONG_ISOLATION} THEN
+    sp := {s}.enter_v1(p_namespace);
+    v_ns := sp.ns;
+    v_epochs := sp.epochs;
+    v_logs := sp.keep_history;
+    v_is_over := ${ANY_NOT_PLAIN}; -- where a life or a namespace has just begun, nothing has been looked at yet
+    SELECT array_agg(i.ord) FILTER (WHERE known.there IS NOT NULL OR held.there IS NOT NULL OR abs(v_wall - i.born) > 60000)
+      INTO v_dirty
+      FROM unnest(p_ids, p_names, p_borns) WITH ORDINALITY i(id, name, born, ord)
+      LEFT JOIN LATERAL (SELECT 1 AS there FROM {s}.lease x WHERE x.id = i.id AND x.ns = sp.ns LIMIT 1) known ON true
+      LEFT JOIN LATERAL (SELECT 1 AS there FROM {s}.lease x WHERE x.name = i.name AND x.ns = sp.ns AND x.stands LIMIT 1) held ON true;
+  END IF;
+  ${markFrom('v_seed', 'v_epochs')}
   IF v_is_over THEN
     v_over := ARRAY(SELECT a FROM unnest(p_names || p_above) a, LATERAL (
         SELECT FROM {s}.lease_part y WHERE y.name = a AND y.ns = sp.ns LIMIT 1) o
@@ -88,30 +111,35 @@ BEGIN
     v_dirty := v_dirty || ARRAY(SELECT i.ord::integer FROM unnest(p_names) WITH ORDINALITY i(name, ord)
       WHERE EXISTS (SELECT FROM unnest(v_over) a WHERE i.name = a OR starts_with(i.name, a || '/')));
   END IF;
-  IF pg_sequence_last_value(sp.epochs) + v_all > 9007199254740991 THEN
+  IF pg_sequence_last_value(v_epochs) + v_all > 9007199254740991 THEN
+    sp := {s}.enter_v1(p_namespace);
     v_dirty := ARRAY(SELECT generate_series(1, v_all));
   END IF;
-  v_dirty := CASE WHEN cardinality(v_dirty) > 0 THEN ARRAY(SELECT DISTINCT d FROM unnest(v_dirty) d ORDER BY d) ELSE '{}' END;
   v_now := v_wall;
-  IF cardinality(v_dirty) > 0 THEN v_now := greatest(v_wall, {s}.floor_v1(sp.ns, p_names || p_above, p_ids)); END IF;
+  IF cardinality(v_dirty) > 0 THEN
+    v_dirty := ARRAY(SELECT DISTINCT d FROM unnest(v_dirty) d ORDER BY d);
+    v_now := greatest(v_wall, {s}.floor_v1(sp.ns, p_names || p_above, p_ids));
+  END IF;
   FOREACH v_at IN ARRAY v_dirty || (v_all + 1) LOOP
     IF v_at > v_next THEN
-      WITH drawn AS MATERIALIZED (
-        SELECT i.*, nextval(sp.epochs) AS e, nextval('{s}.log_row') AS s
-        FROM unnest(p_ids[v_next:v_at - 1], p_names[v_next:v_at - 1], p_owners[v_next:v_at - 1], p_ttls[v_next:v_at - 1],
-          p_contents[v_next:v_at - 1], p_walls[v_next:v_at - 1]) WITH ORDINALITY i(id, name, owner, ttl, content, wall, ord)),
-      added AS (
-        INSERT INTO {s}.lease (ns, status, stands, content, epoch, grant_epoch, ttl_ms, acquired_at, renewed_at, expires_at,
-            check_at, skew_ms, arrival, arrived_at, id, name, owner)
-          SELECT sp.ns, 1, true, d.content, d.e, d.e, d.ttl, v_now, v_now, v_now + d.ttl, v_now + d.ttl,
-            floor(d.wall - v_wall + 0.5), d.s, v_now, d.id, d.name, d.owner FROM drawn d),
-      logged AS (
+      SELECT array_agg(nextval(v_epochs)), array_agg(nextval('{s}.log_row')) INTO v_es, v_ss FROM generate_series(v_next, v_at - 1);
+      INSERT INTO {s}.lease (ns, status, stands, content, epoch, grant_epoch, ttl_ms, acquired_at, renewed_at, expires_at,
+          check_at, skew_ms, arrival, arrived_at, id, name, owner)
+        SELECT v_ns, 1, true, i.content, i.e, i.e, i.ttl, v_now, v_now, v_now + i.ttl, v_now + i.ttl,
+          floor(i.wall - v_wall + 0.5), i.s, v_now, i.id, i.name, i.owner
+        FROM unnest(v_es, v_ss, p_ids[v_next:v_at - 1], p_names[v_next:v_at - 1], p_owners[v_next:v_at - 1],
+          p_ttls[v_next:v_at - 1], p_contents[v_next:v_at - 1], p_walls[v_next:v_at - 1]) i(e, s, id, name, owner, ttl, content, wall);
+      IF v_logs THEN
         INSERT INTO {s}.log (ns, type, to_status, e, s, at, wall_at, epoch, n1, n2, n3, name, id, owner)
-          SELECT sp.ns, 1, 1, d.e, d.s, v_now, nullif(v_wall, v_now), d.e, d.ttl, v_now + d.ttl, 0, d.name, d.id, d.owner
-          FROM drawn d WHERE sp.keep_history)
-      SELECT string_agg(d.e::text, ',' ORDER BY d.ord) INTO v_epochs FROM drawn d;
-      IF cardinality(v_dirty) = 0 THEN RETURN {s}.reply_v1(sp, v_now, json_build_array(v_wall, v_epochs)); END IF;
-      v_results := v_results || ARRAY(SELECT e::json FROM unnest(string_to_array(v_epochs, ',')) e);
+          SELECT v_ns, 1, 1, i.e, i.s, v_now, nullif(v_wall, v_now), i.e, i.ttl, v_now + i.ttl, 0, i.name, i.id, i.owner
+          FROM unnest(v_es, v_ss, p_ids[v_next:v_at - 1], p_names[v_next:v_at - 1], p_owners[v_next:v_at - 1],
+            p_ttls[v_next:v_at - 1]) i(e, s, id, name, owner, ttl);
+      END IF;
+      IF sp.ns IS NULL THEN
+        RETURN '{"now":' || v_now || ',"incarnation":"' || v_incarnation || '","version":' || v_version || ',"body":['
+          || v_wall || ',"' || array_to_string(v_es, ',') || '"]}';
+      END IF;
+      v_results := v_results || ARRAY(SELECT to_json(e) FROM unnest(v_es) e);
     END IF;
     EXIT WHEN v_at > v_all;
     w := ROW(p_ids[v_at], p_contents[v_at], p_borns[v_at], p_owners[v_at],

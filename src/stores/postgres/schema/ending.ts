@@ -68,7 +68,8 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION {s}.end_v1(p_namespace text, p_ids text[], p_epochs bigint[], p_requests text[], p_whys text[]) RETURNS text
+-- Any list.
+CREATE FUNCTION {s}.end_any_v1(p_namespace text, p_ids text[], p_epochs bigint[], p_requests text[], p_whys text[]) RETURNS text
 LANGUAGE plpgsql VOLATILE {quick} AS $$
 DECLARE
   sp {s}.space := {s}.lock_ids_v1(p_namespace, p_ids);

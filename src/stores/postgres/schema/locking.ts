@@ -4,34 +4,48 @@
 // row, and begins a new incarnation where the server's life is another than the one written down (S2).
 // lock_names: in one sorted statement, exclusive on names and ids, shared on the names above.
 // mark: says, in two locks that conflict with nobody, from where in the log this transaction may still write (H1).
+/** Rows of level, key and own, to be locked: names, alone or shared, by how many names are above them. */
+const toLock = (names: string, seed: string, own: boolean): string =>
+  `SELECT length(n) - length(replace(n, '/', '')) AS level, hashtextextended(n, ${seed}) AS key, ${own} AS own FROM unnest(${names}) n`;
+
+/** After every name. */
+const idsToLock = (ids: string, seed: string): string =>
+  `SELECT 2147483647, hashtextextended(n, ${seed} + 1), true FROM unnest(${ids}) n`;
+
 /**
- * One statement: the namespace first (shared), then names from the top down, then ids. Everybody locks in this one order, so no
- * two calls wait for each other; a name above sorts before those below it.
+ * The namespace first (shared), then names from the top down, those of one depth by their hash, then ids by theirs. Everybody
+ * locks in this one order, so no two calls wait for each other. Where a name is wanted both ways, alone comes first.
  */
-export function lockEverything(seed: string, names: string, above: string, ids: string): string {
-  return `PERFORM CASE WHEN k.own THEN pg_advisory_xact_lock(k.key) ELSE pg_advisory_xact_lock_shared(k.key) END
-  FROM (
-    SELECT CASE u.kind WHEN 0 THEN ${seed} ELSE hashtextextended(u.name, ${seed} + u.kind - 1) END AS key, bool_or(u.own) AS own
-    FROM (
-      SELECT 0 AS kind, ''::text COLLATE "C" AS name, false AS own
-      UNION ALL SELECT 1, n, true FROM unnest(${names}) n
-      UNION ALL SELECT 1, n, false FROM unnest(${above}) n
-      UNION ALL SELECT 2, n, true FROM unnest(${ids}) n
-    ) u GROUP BY u.kind, u.name ORDER BY u.kind, u.name
-  ) k;`;
+export function lockEverything(seed: string, names: string, above: string, ids?: string): string {
+  const wanted = [
+    toLock(names, seed, true),
+    toLock(above, seed, false),
+    ...(ids === undefined ? [] : [idsToLock(ids, seed)]),
+  ];
+  return `v_none := pg_advisory_xact_lock_shared(${seed});
+  PERFORM CASE WHEN k.own THEN pg_advisory_xact_lock(k.key) ELSE pg_advisory_xact_lock_shared(k.key) END
+  FROM (SELECT u.key, u.own FROM (${wanted.join('\n    UNION ALL ')}) u ORDER BY u.level, u.key, u.own DESC) k;`;
 }
 
+/** mark_v1 as assignments, which start no statement. */
+export function markFrom(seed: string, epochs: string): string {
+  return `v_none := pg_advisory_xact_lock_shared((${seed} & 2147483646)::integer,
+    (pg_sequence_last_value(${epochs}) & 2147483647)::integer);
+  v_none := pg_advisory_xact_lock_shared(((${seed} & 2147483646) + 1)::integer,
+    (pg_sequence_last_value('{s}.log_row'::regclass) & 2147483647)::integer);`;
+}
+
+export const WRONG_ISOLATION = `current_setting('transaction_isolation') <> 'read committed'`;
+
 /** What enter does after its lock, for the calls that must be quick; nothing out of the ordinary happens in most of them. */
-export const ENTER_QUICKLY = `SELECT n.id, n.name, ('{s}.epoch_' || n.id)::regclass, n.keep_history, n.history_renewals,
+export const ENTER_QUICKLY = `SELECT n.id, n.name, n.epochs, n.keep_history, n.history_renewals,
       n.settings_version, f.incarnation, v_seed
     INTO sp FROM {s}.namespace n, {s}.life f
     WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time();
-  IF NOT FOUND OR current_setting('transaction_isolation') <> 'read committed' THEN
+  IF NOT FOUND OR ${WRONG_ISOLATION} THEN
     sp := {s}.enter_v1(p_namespace);
   END IF;
-  PERFORM pg_advisory_xact_lock_shared((v_seed & 2147483646)::integer, (pg_sequence_last_value(sp.epochs) & 2147483647)::integer),
-    pg_advisory_xact_lock_shared(((v_seed & 2147483646) + 1)::integer,
-      (pg_sequence_last_value('{s}.log_row'::regclass) & 2147483647)::integer);`;
+  ${markFrom('v_seed', 'sp.epochs')}`;
 
 /** Nearly always false: then nothing but what stands on the very name can be in the way of a request for one exclusive node. */
 export const ANY_NOT_PLAIN = 'EXISTS (SELECT FROM {s}.lease x WHERE x.ns = sp.ns AND x.stands AND x.parts IS NOT NULL)';
@@ -93,6 +107,7 @@ BEGIN
   INSERT INTO {s}.namespace (name) VALUES (p_namespace) RETURNING id INTO v_id;
   EXECUTE 'CREATE SEQUENCE ' || '{s}.epoch_' || v_id || ' AS bigint MINVALUE 0 MAXVALUE 9007199254740991 CACHE 1 START '
     || greatest({s}.clock_v1() * 1000, floor(date_part('epoch', pg_postmaster_start_time()))::bigint * 1000000);
+  UPDATE {s}.namespace n SET epochs = ('{s}.epoch_' || v_id)::regclass WHERE n.id = v_id;
   PERFORM nextval(('{s}.epoch_' || v_id)::regclass);
   -- Who may count in the log may count here.
   FOR v_grantee IN
@@ -117,7 +132,7 @@ BEGIN
   IF FOUND AND v_life.started = pg_postmaster_start_time() AND v_life.timeline = v_timeline THEN
     RETURN v_life.incarnation;
   END IF;
-  FOR v_row IN SELECT n.id, n.keep_history, ('{s}.epoch_' || n.id)::regclass AS epochs FROM {s}.namespace n LOOP
+  FOR v_row IN SELECT n.id, n.keep_history, n.epochs FROM {s}.namespace n LOOP
     PERFORM setval(v_row.epochs, least(9007199254740991,
       greatest(pg_sequence_last_value(v_row.epochs) + 1, {s}.clock_v1() * 1000)));
     CONTINUE WHEN NOT v_row.keep_history;
@@ -145,13 +160,13 @@ BEGIN
   IF p_whole THEN PERFORM pg_advisory_xact_lock(sp.seed);
   ELSE PERFORM pg_advisory_xact_lock_shared(sp.seed);
   END IF;
-  SELECT n.id, n.name, ('{s}.epoch_' || n.id)::regclass, n.keep_history, n.history_renewals, n.settings_version,
+  SELECT n.id, n.name, n.epochs, n.keep_history, n.history_renewals, n.settings_version,
       (SELECT l.incarnation FROM {s}.life l WHERE l.one AND l.started = pg_postmaster_start_time()), sp.seed
     INTO sp FROM {s}.namespace n WHERE n.name = p_namespace;
   IF FOUND AND sp.incarnation IS NOT NULL THEN RETURN sp; END IF;
   PERFORM {s}.begin_life_v1();
   PERFORM {s}.open_namespace_v1(p_namespace);
-  SELECT n.id, n.name, ('{s}.epoch_' || n.id)::regclass, n.keep_history, n.history_renewals, n.settings_version,
+  SELECT n.id, n.name, n.epochs, n.keep_history, n.history_renewals, n.settings_version,
       (SELECT l.incarnation FROM {s}.life l WHERE l.one), {s}.seed_v1(p_namespace)
     INTO sp FROM {s}.namespace n WHERE n.name = p_namespace;
   RETURN sp;
@@ -159,6 +174,8 @@ END $$;
 
 CREATE FUNCTION {s}.lock_names_v1(p_seed bigint, p_names text[], p_above text[], p_ids text[]) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  v_none text;
 BEGIN
   ${lockEverything('p_seed', 'p_names', 'p_above', 'p_ids')}
 END $$;

@@ -31,7 +31,7 @@ DECLARE
   sp {s}.space;
   v_life {s}.life;
 BEGIN
-  SELECT n.id, n.name, ('{s}.epoch_' || n.id)::regclass, n.keep_history, n.history_renewals, n.settings_version, NULL,
+  SELECT n.id, n.name, n.epochs, n.keep_history, n.history_renewals, n.settings_version, NULL,
       {s}.seed_v1(p_namespace)
     INTO sp FROM {s}.namespace n WHERE n.name = p_namespace;
   IF NOT FOUND THEN sp := ROW(0, p_namespace, NULL, true, false, 1, NULL, {s}.seed_v1(p_namespace)); END IF;

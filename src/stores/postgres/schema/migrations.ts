@@ -13,6 +13,7 @@ import { KEEPING } from './keeping.js';
 import { LINE } from './line.js';
 import { LOCKING } from './locking.js';
 import { LOOKING } from './looking.js';
+import { RELEASING } from './releasing.js';
 import { RENEWING } from './renewing.js';
 import { SEQUENCE_COMMIT } from './sequence-commit.js';
 import { SEQUENCE_HOLD } from './sequence-hold.js';
@@ -48,6 +49,7 @@ const FUNCTIONS = [
   ACQUIRE_LIST,
   RENEWING,
   ENDING,
+  RELEASING,
   CHANGING,
   SINGLE,
   GOVERNING,

@@ -13,6 +13,7 @@ CREATE FUNCTION {s}.seq_commit_v1(
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
   sp {s}.space;
+  v_none text;
   v_now bigint;
   v_ids integer[];
   v_firsts bigint[];
@@ -147,7 +148,7 @@ DECLARE
   v_name text;
 BEGIN
   DELETE FROM {s}.at_commit a WHERE a.stream = NEW.stream AND a.first = NEW.first;
-  SELECT n.id, n.name, ('{s}.epoch_' || n.id)::regclass, n.keep_history, n.history_renewals, n.settings_version, NULL,
+  SELECT n.id, n.name, n.epochs, n.keep_history, n.history_renewals, n.settings_version, NULL,
       {s}.seed_v1(n.name) INTO sp FROM {s}.namespace n WHERE n.id = NEW.ns;
   SELECT t.name INTO v_name FROM {s}.stream t WHERE t.id = NEW.stream;
   SELECT y.* INTO x FROM {s}.span y WHERE y.stream = NEW.stream AND y.first = NEW.first;

@@ -3,11 +3,15 @@
 // renewal changes, so that a renewal is a HOT update. The namespace comes second where one row is looked for: a plan made
 // while the table was empty must not settle on "all of the namespace, then filter".
 export const TABLES = `
+-- A server that answers before it has written may lose what it answered. Not the tables.
+SELECT set_config('synchronous_commit', 'local', true) WHERE current_setting('synchronous_commit') = 'off';
+
 CREATE TYPE {s}.part AS (name text COLLATE "C", scope text, mode text, lim integer);
 
 CREATE TABLE {s}.namespace (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name text COLLATE "C" NOT NULL UNIQUE,
+  epochs regclass,
   settings text NOT NULL DEFAULT '{}',
   keep_history boolean NOT NULL DEFAULT true,
   history_renewals boolean NOT NULL DEFAULT false,
@@ -71,7 +75,7 @@ CREATE TABLE {s}.lease (
   block_epoch bigint NOT NULL DEFAULT 0,
   became_epoch bigint,
   cycle json,
-  PRIMARY KEY (id, ns)
+  PRIMARY KEY (id, ns) WITH (fillfactor = 70)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.1);
 CREATE INDEX lease_by_name ON {s}.lease (name, ns) WHERE stands;
 -- Nearly always empty: then nothing above or beside a name has to be looked for.

@@ -1,0 +1,72 @@
+// end, the list nearly every one is: live leases on one name each, without a time to be held at least, released by who holds them. What
+// is looked up before the locks says where each row lies; under the locks it is read there, and not looked for again. Any other list,
+// and any list of which a row has changed meanwhile, goes the way of end_any_v1: its locks are taken again, which costs nothing.
+import { lockEverything, markFrom, WRONG_ISOLATION } from './locking.js';
+
+export const RELEASING = `
+CREATE FUNCTION {s}.end_v1(p_namespace text, p_ids text[], p_epochs bigint[], p_requests text[], p_whys text[]) RETURNS text
+LANGUAGE plpgsql VOLATILE {quick} AS $$
+DECLARE
+  v_seed bigint := {s}.seed_v1(p_namespace);
+  v_none text;
+  v_ns integer;
+  v_epochs regclass;
+  v_version bigint;
+  v_incarnation text;
+  v_wall bigint;
+  v_epoch bigint;
+  v_ids text[];
+  v_names text[];
+  v_above text[];
+  v_is_deep boolean;
+  v_tids tid[];
+  v_owners text[];
+  v_since bigint[];
+  v_count integer;
+  v_waits boolean;
+BEGIN
+  -- A row is found once for every item that names it, in their order: LATERAL leaves no other way to look.
+  SELECT max(n.id), array_agg(r.id), array_agg(r.name), array_agg(r.ctid), count(DISTINCT r.ctid),
+      array_agg(DISTINCT split_part(r.name, '/', 1)) FILTER (WHERE strpos(r.name, '/') > 0), bool_or(r.name LIKE '%/%/%')
+    INTO v_ns, v_ids, v_names, v_tids, v_count, v_above, v_is_deep
+    FROM {s}.namespace n, unnest(p_ids) i(id), LATERAL (
+      SELECT x.id, x.name, x.ctid FROM {s}.lease x
+      WHERE x.id = i.id AND x.ns = n.id AND x.parts IS NULL AND x.min_hold_ms = 0 OFFSET 0) r
+    WHERE n.name = p_namespace;
+  IF v_is_deep THEN v_above := {s}.all_above_v1(v_names); END IF;
+  IF v_ids = p_ids AND v_count = cardinality(p_ids) AND v_count + coalesce(cardinality(v_above), 0) <= 2000
+    AND NOT ${WRONG_ISOLATION} THEN
+    ${lockEverything('v_seed', 'v_names', 'v_above')}
+    v_wall := {s}.clock_v1();
+    -- What a caller has pinned (G1) is passed over, and so is what has been written since and lies elsewhere now.
+    SELECT n.epochs, n.settings_version, f.incarnation, held.owners, held.since, held.count,
+        EXISTS (SELECT FROM {s}.lease x WHERE x.ns = v_ns AND x.status = 0)
+      INTO v_epochs, v_version, v_incarnation, v_owners, v_since, v_count, v_waits
+      FROM {s}.namespace n, {s}.life f, (
+        SELECT array_agg(r.owner) AS owners, array_agg(r.acquired_at) AS since, count(*) AS count
+        FROM unnest(v_tids, p_ids, p_epochs) i(tid, id, epoch), LATERAL (
+          SELECT x.owner, x.acquired_at FROM {s}.lease x
+          WHERE x.ctid = i.tid AND x.id = i.id AND x.ns = v_ns AND x.epoch = i.epoch AND x.status::integer = 1
+            AND x.expires_at > v_wall AND x.renewed_at <= v_wall
+          FOR UPDATE SKIP LOCKED) r) held
+      WHERE n.id = v_ns AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time();
+    IF v_count = cardinality(p_ids) THEN
+      ${markFrom('v_seed', 'v_epochs')}
+      v_epoch := pg_sequence_last_value(v_epochs);
+      UPDATE {s}.lease x SET status = 2, stands = false, ended_at = v_wall, last_request = i.request, reason = NULL,
+          block_epoch = v_epoch
+        FROM unnest(v_tids, p_requests) i(tid, request) WHERE x.ctid = i.tid;
+      INSERT INTO {s}.log (ns, type, from_status, to_status, e, s, at, epoch, n1, name, id, owner)
+        SELECT v_ns, 3, 1, 2, v_epoch, nextval('{s}.log_row'), v_wall, i.epoch, v_wall - i.since, i.name, i.id, i.owner
+        FROM unnest(p_ids, p_epochs, v_names, v_owners, v_since) i(id, epoch, name, owner, since);
+      IF v_waits THEN
+        PERFORM {s}.wake_v1({s}.enter_v1(p_namespace), v_wall,
+          ARRAY(SELECT p FROM unnest(v_names) n, unnest({s}.parts_v1(n, NULL)) p), '{}');
+      END IF;
+      RETURN '{"now":' || v_wall || ',"incarnation":"' || v_incarnation || '","version":' || v_version || ',"body":"'
+        || rtrim(repeat('0,', v_count), ',') || '"}';
+    END IF;
+  END IF;
+  RETURN {s}.end_any_v1(p_namespace, p_ids, p_epochs, p_requests, p_whys);
+END $$;
+`;

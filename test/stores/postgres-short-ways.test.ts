@@ -1,0 +1,191 @@
+// The short ways of the PostgreSQL store: a release reads its row where it lay before the locks, lists lock in the order of hashes, and
+// a namespace knows its counter. Each where the short way is not the right one.
+import { spawnSync } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { makeId } from '../../src/domain/ids.js';
+import type { AcquireRequest, EndRequest } from '../../src/domain/requests.js';
+import type { Lease } from '../../src/domain/lease.js';
+import { openPostgres } from '../../src/stores/postgres/index.js';
+import type { Store } from '../../src/stores/store.js';
+import { systemClock } from '../../src/system-clock.js';
+import { acquireRequest, exclusive } from '../support/domain-values.js';
+import { PostgresSite } from '../support/postgres-harness.js';
+import { findBinary, isSkipped } from '../support/servers/server-process.js';
+
+const clock = systemClock();
+
+describe.skipIf(isSkipped('postgres'))('short ways of the PostgreSQL store', () => {
+  let site: PostgresSite;
+  let store: Store;
+  let other: Store;
+  let schema: string;
+  let made = 0;
+
+  beforeAll(async () => {
+    site = await PostgresSite.start();
+  });
+  afterAll(() => site.stop());
+  beforeEach(async () => {
+    schema = `short ${(made += 1)}`;
+    store = await openPostgres(site.server.url, { clock, schema });
+    other = await openPostgres(site.server.url, { clock, schema });
+  });
+  afterEach(async () => {
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  function ask(name: string, bornAt: number): AcquireRequest {
+    const [id, callerWall] = [makeId(bornAt, clock.randomText()), clock.wall()];
+    return acquireRequest({ id, bornAt, owner: 'me', parts: [exclusive(name)], callerWall });
+  }
+  async function grant(where: Store, names: readonly string[]): Promise<Lease[]> {
+    const { now } = await where.time();
+    const { results } = await where.acquire(names.map((name) => ask(name, now)));
+    return results.map((one) => {
+      if (one.outcome === 'granted') return one.lease;
+      throw new Error(`expected granted, got ${JSON.stringify(one)}`);
+    });
+  }
+  const release = ({ id, epoch }: Lease): EndRequest => ({
+    id,
+    epoch,
+    requestId: clock.randomText(),
+    why: 'released',
+  });
+  async function loggedFor(leases: readonly Lease[]): Promise<unknown[]> {
+    const ids = leases.map(({ id }) => id);
+    const text = `SELECT id, name, owner, epoch::text, type FROM "${schema}".log WHERE id = ANY ($1) ORDER BY e, s`;
+    return (await site.sql(text, [ids])).map((row) => Object.values(row).join(' '));
+  }
+  const logOf = (leases: readonly Lease[], type: number): string[] =>
+    leases.map(({ id, parts, owner, epoch }) => `${id} ${String(parts[0]?.name)} ${owner} ${epoch} ${type}`);
+
+  /** Makes one of the leases' names wait until `meanwhile` is done. */
+  async function whileWaiting<T>(name: string, call: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
+    const holder = new pg.Client(site.server.url);
+    await holder.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, "${schema}".seed_v1('default')))`, [name]);
+      const answer = call();
+      const waiting = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+      while ((await site.sql(waiting)).length === 0) await pause(5);
+      await meanwhile();
+      await holder.query('ROLLBACK');
+      return await answer;
+    } finally {
+      await holder.end();
+    }
+  }
+
+  for (const count of [1, 3]) {
+    const names = Array.from({ length: count }, (_, i) => `a/${i}`);
+
+    test(`S16, S9: a row that was renewed while its release waited is found where it lies now (${count})`, async () => {
+      const leases = await grant(store, names);
+      const renew = `UPDATE "${schema}".lease SET expires_at = expires_at + 1, renewals = 1 WHERE name = $1`;
+      const { results } = await whileWaiting(
+        'a/0',
+        () => store.end(leases.map(release)),
+        () => site.sql(renew, ['a/0']),
+      );
+      expect(results).toEqual(leases.map(() => ({ outcome: 'released', again: false, blockedMs: 0 })));
+      expect(await loggedFor(leases)).toEqual([...logOf(leases, 1), ...logOf(leases, 3)]);
+    });
+
+    test(`S16, S9: a lease that somebody else ended while its release waited is answered so (${count})`, async () => {
+      const leases = await grant(store, names);
+      const [first = { id: '' }] = leases;
+      const gone = `UPDATE "${schema}".lease SET status = 4, stands = false, reason = 'test' WHERE id = $1`;
+      const { results } = await whileWaiting(
+        'a/0',
+        () => store.end(leases.map(release)),
+        () => site.sql(gone, [first.id]),
+      );
+      expect(results.map(({ outcome }) => outcome)).toEqual(['revoked', ...leases.slice(1).map(() => 'released')]);
+    });
+  }
+
+  test('S1, S10: the first call in a new life of the server sees the subtrees and sets that stand', async () => {
+    const { now } = await store.time();
+    const tree = { ...ask('a', now), parts: [exclusive('a', 'subtree')] };
+    const set = { ...ask('x', now), parts: [exclusive('x'), exclusive('y')] };
+    const held = await store.acquire([tree, set]);
+    expect(held.results.map(({ outcome }) => outcome)).toEqual(['granted', 'granted']);
+    const first = async (names: readonly string[]): Promise<string[]> => {
+      await site.sql(`UPDATE "${schema}".life SET started = started - interval '1 hour'`);
+      const { results } = await store.acquire(names.map((name) => ask(name, now)));
+      return results.map(({ outcome }) => outcome);
+    };
+    expect(await first(['a/b', 'y', 'c'])).toEqual(['refused', 'refused', 'granted']);
+    expect([await first(['a/b']), await first(['y']), await first(['d'])]).toEqual([
+      ['refused'],
+      ['refused'],
+      ['granted'],
+    ]);
+  });
+
+  test('S21, S9: a lease named twice in a list is released once, and the second is told so', async () => {
+    const [one, two] = (await grant(store, ['x', 'y'])) as [Lease, Lease];
+    const { results } = await store.end([release(one), release(two), release(one)]);
+    expect(results).toMatchObject([
+      { outcome: 'released', again: false },
+      { outcome: 'released', again: false },
+      { outcome: 'released', again: true },
+    ]);
+    expect(await loggedFor([one, two])).toHaveLength(4);
+  });
+
+  test('S6: the log has the releases of a list in the order of the list, each with its own facts', async () => {
+    const leases = await grant(store, ['m/z', 'a', 'm/b/c', 'k', 'm']);
+    const turned = [...leases].reverse();
+    await other.end(turned.map(release));
+    expect(await loggedFor(leases)).toEqual([...logOf(leases, 1), ...logOf(turned, 3)]);
+  });
+
+  test('S16: lists over names of several depths, some above others, in any order never wait for each other for ever', async () => {
+    const names = ['a', 'a/b', 'a/b/c', 'b', 'b/c', 'c/d/e', 'c/d', 'ä', 'z/\u{1F512}', 'z/\uFFFD'];
+    const shuffled = (): string[] => {
+      const keyed = names.map((name) => ({ name, at: Math.random() }));
+      return keyed.sort((x, y) => x.at - y.at).map(({ name }) => name);
+    };
+    const errors: unknown[] = [];
+    const client = async (where: Store): Promise<void> => {
+      for (let round = 0; round < 40; round += 1) {
+        const { now } = await where.time();
+        const requests = shuffled().map((name) => ask(name, now));
+        const { results } = await where.acquire(requests);
+        errors.push(...results.filter(({ outcome }) => outcome === 'failed'));
+        const granted = results.flatMap((one) => (one.outcome === 'granted' ? [one.lease] : []));
+        if (granted.length > 0) await where.end(granted.map(release));
+      }
+    };
+    await Promise.all([client(store), client(other), client(store), client(other)]);
+    expect(errors).toEqual([]);
+    const deadlocks = `SELECT sum(deadlocks)::int AS count FROM pg_stat_database`;
+    expect((await site.sql(deadlocks))[0]?.['count']).toBe(0);
+    expect((await store.list({ limit: 10 })).items).toEqual([]);
+  });
+
+  test('S2: a namespace that was dumped and restored has its counter, wherever that lies now', async () => {
+    const [before] = (await grant(store, ['kept'])) as [Lease];
+    const dump = spawnSync(findBinary('pg_dump'), ['--inserts', `--schema="${schema}"`, '-d', site.server.url], {
+      encoding: 'utf8',
+    });
+    expect(dump.stderr).toBe('');
+    await site.sql('CREATE DATABASE restored');
+    const url = site.server.url.replace(/\/holdfast$/, '/restored');
+    const restore = new pg.Client(url);
+    await restore.connect();
+    await restore.query('CREATE SEQUENCE moves_every_number_by_one');
+    await restore.query(dump.stdout.replaceAll(/^\\.*$/gm, ''));
+    await restore.end();
+    const restored = await openPostgres(url, { clock, schema });
+    const [after] = (await grant(restored, ['new'])) as [Lease];
+    expect(after.epoch).toBeGreaterThan(before.epoch);
+    expect((await restored.end([release(before)])).results[0]?.outcome).toBe('released');
+    await restored.close();
+  });
+});
