@@ -261,25 +261,33 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'names that are not locked (PostgreSQL)',
     rule: 'S16',
     file: 'src/stores/postgres/schema/locking.ts',
-    before: '      UNION ALL SELECT 1, n, true FROM unnest(${names}) n\n',
-    after: '      UNION ALL SELECT 1, n, false FROM unnest(${names}) n\n',
+    before: '    toLock(names, seed, true),\n',
+    after: '    toLock(names, seed, false),\n',
     by: ['test/stores/postgres-locks.test.ts', 'test/stores/linearizable.test.ts'],
   },
   {
     name: 'clock read before the lock (PostgreSQL)',
     rule: 'S16',
     file: 'src/stores/postgres/schema/single.ts',
-    before: `  v_none := pg_advisory_xact_lock_shared(v_seed);
-  \${LOCK_ABOVE}
+    before: `  \${LOCK_NAME}
   v_none := pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1));
-  \${ENTER_QUICKLY}
+  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation INTO v_ns, v_epochs, v_logs, v_version, v_incarnation
+    FROM {s}.namespace n, {s}.life f
+    WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time()
+      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = n.id OFFSET 0)
+      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = n.id AND x.stands OFFSET 0)
+      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0);
   v_wall := floor(date_part('epoch', clock_timestamp()) * 1000);
 `,
     after: `  v_wall := floor(date_part('epoch', clock_timestamp()) * 1000);
-  v_none := pg_advisory_xact_lock_shared(v_seed);
-  \${LOCK_ABOVE}
+  \${LOCK_NAME}
   v_none := pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1));
-  \${ENTER_QUICKLY}
+  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation INTO v_ns, v_epochs, v_logs, v_version, v_incarnation
+    FROM {s}.namespace n, {s}.life f
+    WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time()
+      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = n.id OFFSET 0)
+      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = n.id AND x.stands OFFSET 0)
+      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0);
 `,
     by: ['test/stores/postgres-locks.test.ts'],
   },
@@ -287,25 +295,27 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'locks and look in one statement (PostgreSQL)',
     rule: 'S16',
     file: 'src/stores/postgres/schema/single.ts',
-    before: `  \${LOCK_ABOVE}
+    before: `  \${LOCK_NAME}
   v_none := pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1));
-  \${ENTER_QUICKLY}
+  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation INTO v_ns, v_epochs, v_logs, v_version, v_incarnation
+    FROM {s}.namespace n, {s}.life f
+    WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time()
+      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = n.id OFFSET 0)
+      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = n.id AND x.stands OFFSET 0)
+      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0);
   v_wall := floor(date_part('epoch', clock_timestamp()) * 1000);
-  v_e := pg_sequence_last_value(sp.epochs);
-  IF abs(v_wall - p_born) > 60000 OR v_e >= 9007199254740991
-    OR EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = sp.ns)
-    OR EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = sp.ns AND x.stands)
-    OR \${ANY_NOT_PLAIN} THEN
 `,
     after: `  v_none := pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1));
-  \${ENTER_QUICKLY}
+  WITH locked AS MATERIALIZED (
+    SELECT pg_advisory_xact_lock_shared(hashtextextended(a, v_seed))::text FROM unnest({s}.above_v1(p_name)) a
+    UNION ALL SELECT pg_advisory_xact_lock(hashtextextended(p_name, v_seed))::text)
+  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation INTO v_ns, v_epochs, v_logs, v_version, v_incarnation
+    FROM (SELECT count(*) FROM locked) l, {s}.namespace n, {s}.life f
+    WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time()
+      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = n.id OFFSET 0)
+      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = n.id AND x.stands OFFSET 0)
+      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0);
   v_wall := floor(date_part('epoch', clock_timestamp()) * 1000);
-  v_e := pg_sequence_last_value(sp.epochs);
-  IF (WITH locked AS MATERIALIZED (
-      SELECT pg_advisory_xact_lock_shared(hashtextextended(a, v_seed))::text FROM unnest({s}.above_v1(p_name)) a
-      UNION ALL SELECT pg_advisory_xact_lock(hashtextextended(p_name, v_seed))::text)
-    SELECT EXISTS (SELECT FROM {s}.lease x WHERE x.ns = sp.ns AND (x.id = p_id OR x.stands AND (x.name = p_name OR x.parts IS NOT NULL)))
-    FROM (SELECT count(*) FROM locked) l) THEN
 `,
     by: ['test/stores/postgres-locks.test.ts', 'test/stores/linearizable.test.ts'],
   },
@@ -372,6 +382,22 @@ export const MUTANTS: readonly Mutant[] = [
     before: '    this.#writer.save(row, changed);\n    this.#space.crowds.follow(row);\n',
     after: '    this.#writer.save(row, changed);\n',
     by: ['test/stores/sqlite-programs.test.ts'],
+  },
+  {
+    name: 'a list that looks at nobody who stands there (Redis)',
+    rule: 'S1',
+    file: 'src/stores/redis/lua/acquire-list.ts',
+    before: 'if isTaken[ARGV[i]] then isFree = false break end',
+    after: 'if isTaken[ARGV[i]] then break end',
+    by: ['test/stores/redis-plain-lists.test.ts'],
+  },
+  {
+    name: 'a release that believes its sender (Redis)',
+    rule: 'S5',
+    file: 'src/stores/redis/lua/end-list.ts',
+    before: 'if not text or string.find(text, head, 1, true) ~= 1 then isAsBelieved = false break end',
+    after: 'if not text then isAsBelieved = false break end',
+    by: ['test/stores/redis-plain-lists.test.ts'],
   },
   {
     name: 'a hint in the channel of somebody else (Redis)',
