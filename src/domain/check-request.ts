@@ -141,9 +141,10 @@ function checkAuthority(request: { id: string; epoch: number; requestId: string 
 }
 
 function checkRequestId(requestId: unknown): void {
-  if (typeof requestId !== 'string' || !REQUEST_ID.test(requestId)) {
-    throw invalid('a request id is 1 to 64 printable ASCII characters');
-  }
+  if (!isRequestId(requestId)) throw invalid('a request id is 1 to 64 printable ASCII characters');
+}
+export function isRequestId(requestId: unknown): requestId is string {
+  return typeof requestId === 'string' && REQUEST_ID.test(requestId);
 }
 
 export function checkRevoke(order: RevokeOrder): void {

@@ -21,7 +21,7 @@ export class Batching {
     heard?: (operation: string, ...answer: Parameters<Heard>) => void,
   ) {
     const of = (operation: string): Heard | undefined => heard && ((at, reply) => heard(operation, at, reply));
-    const underWay = new Set<object>();
+    const underWay = { calls: 0 };
     const beside = <Q>(key: Beside<Q>['key']): Beside<Q> | undefined =>
       store.callsAtOnce && { ...store.callsAtOnce, key, underWay };
     const acquire = beside<AcquireRequest>(nameOf);

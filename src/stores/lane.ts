@@ -46,18 +46,18 @@ export interface Beside<Q> {
   readonly enough: number;
   /** What order is kept by. Undefined: it overlaps more than itself, and nothing goes beside it. */
   readonly key: (request: Q) => string | undefined;
-  /** Shared by all lanes of the store: what its callers wait for, whatever it is. */
-  readonly underWay: Set<object>;
+  /** Shared by all lanes of the store: how many calls its callers wait for, whatever they are. */
+  readonly underWay: { calls: number };
 }
 
 /** A call under way. */
 interface Call<Q> {
   readonly requests: readonly Q[];
-  /** What it is about; undefined where nothing goes beside it. */
-  readonly keys: ReadonlySet<string> | undefined;
   /** On the monotonic clock. */
   readonly leftAt: number;
-  patience?: TimerHandle | undefined;
+  /** What it is about, found when something wants to go beside it; null where nothing may. */
+  keys: ReadonlySet<string> | null | undefined;
+  patience: TimerHandle | undefined;
 }
 
 export class Lane<Q extends object, R extends object> {
@@ -68,10 +68,10 @@ export class Lane<Q extends object, R extends object> {
   readonly #heard: Heard | undefined;
   #line: Waiting<Q, R>[] = [];
   #isGathering = false;
-  /** Without those that were given up on: none, one or two. */
-  #calls: Call<Q>[] = [];
-  /** With those that were given up on: their answers may still come. */
-  readonly #unanswered = new Set<Call<Q>>();
+  /** Under way: none, one or a few. */
+  readonly #calls: Call<Q>[] = [];
+  /** Nobody waits for these any longer, but their answers may still come. */
+  readonly #givenUp = new Set<Call<Q>>();
   /** When each left, made when somebody asks, which is seldom, and good until anything moves. */
   #leftAt: ReadonlyMap<object, number> | undefined;
 
@@ -124,7 +124,7 @@ export class Lane<Q extends object, R extends object> {
   /** Of what was asked twice the later one counts. */
   #departures(): Map<object, number> {
     const departures = new Map<object, number>();
-    for (const { requests, leftAt } of this.#unanswered)
+    for (const { requests, leftAt } of [...this.#givenUp, ...this.#calls])
       for (const request of requests) departures.set(request, leftAt);
     for (const { request } of this.#line) departures.set(request, Infinity);
     return departures;
@@ -170,16 +170,15 @@ export class Lane<Q extends object, R extends object> {
   readonly #flush = (): void => {
     this.#isGathering = false;
     while (this.#mayLeave()) {
-      const { count, keys } = this.#nextBatch();
+      const count = this.#nextBatch();
       if (count === 0) return;
       const batch = this.#line.splice(0, count);
       const requests = batch.map(({ request }) => request);
-      const call: Call<Q> = { requests, keys, leftAt: this.#clock?.monotonic() ?? 0 };
+      const call: Call<Q> = { requests, leftAt: this.#clock?.monotonic() ?? 0, keys: undefined, patience: undefined };
       this.#leftAt = undefined;
-      this.#unanswered.add(call);
       this.#calls.push(call);
-      this.#beside?.underWay.add(call);
-      call.patience = this.#clock?.after(PATIENCE_MS, () => this.#goOn(call));
+      if (this.#beside) this.#beside.underWay.calls += 1;
+      call.patience = this.#clock?.after(PATIENCE_MS, () => this.#giveUp(call));
       this.#send(requests).then(
         (answers) => this.#answered(call, batch, answers),
         (error: unknown) => this.#failed(call, batch, error),
@@ -187,43 +186,62 @@ export class Lane<Q extends object, R extends object> {
     }
   };
 
-  #over(call: Call<Q>): void {
-    this.#unanswered.delete(call);
-    this.#leftAt = undefined;
+  #giveUp(call: Call<Q>): void {
+    this.#givenUp.add(call);
     this.#goOn(call);
   }
 
+  #over(call: Call<Q>): void {
+    this.#leftAt = undefined;
+    if (!this.#givenUp.delete(call)) this.#goOn(call);
+  }
+
   #goOn(call: Call<Q>): void {
-    if (!this.#calls.includes(call)) return;
-    this.#calls = this.#calls.filter((other) => other !== call);
-    this.#beside?.underWay.delete(call);
+    this.#calls.splice(this.#calls.indexOf(call), 1);
+    if (this.#beside) this.#beside.underWay.calls -= 1;
     call.patience?.cancel();
     if (!this.#isGathering) this.#flush();
   }
 
-  /** How many from the front of the line go now, and what they are about. A long line is halved where the rest can go beside. */
-  #nextBatch(): { readonly count: number; readonly keys: ReadonlySet<string> | undefined } {
+  /** How many from the front of the line go now. A long line is halved where the rest can go beside; what is about the same stays
+   *  together, and nothing goes beside what it overlaps. */
+  #nextBatch(): number {
     const { length } = this.#line;
-    const isLong = this.#beside?.underWay.size === 0 && length >= 2 * this.#beside.enough;
-    const half = isLong ? Math.ceil(length / 2) : length;
-    let keys = this.#beside && new Set<string>();
+    const isHalved = this.#beside?.underWay.calls === 0 && length >= 2 * this.#beside.enough;
+    const half = isHalved ? Math.ceil(length / 2) : length;
+    let seen = isHalved ? new Set<string>() : undefined;
     let parts = 0;
     let count = 0;
     for (const { request } of this.#line) {
       parts += (request as { parts?: readonly unknown[] }).parts?.length ?? 1;
       if (count >= LIMITS.batchItems || (parts > LIMITS.batchParts && count > 0)) break;
-      const key = this.#beside?.key(request);
-      if (!this.#mayGoBeside(key) || (count >= half && key !== undefined && keys?.has(key) === false)) break;
-      if (key === undefined) keys = undefined;
-      else keys?.add(key);
+      if (this.#calls.length > 0 || seen) {
+        const key = this.#beside?.key(request);
+        if (!this.#mayGoBeside(key) || (count >= half && key !== undefined && seen?.has(key) === false)) break;
+        if (key === undefined) seen = undefined;
+        else seen?.add(key);
+      }
       count += 1;
     }
-    return { count, keys };
+    return count;
   }
 
   #mayGoBeside(key: string | undefined): boolean {
-    for (const { keys } of this.#calls) if (key === undefined || keys === undefined || keys.has(key)) return false;
+    for (const call of this.#calls) {
+      if (call.keys === undefined) call.keys = this.#keysOf(call.requests);
+      if (key === undefined || call.keys === null || call.keys.has(key)) return false;
+    }
     return true;
+  }
+
+  #keysOf(requests: readonly Q[]): ReadonlySet<string> | null {
+    const keys = new Set<string>();
+    for (const request of requests) {
+      const key = this.#beside?.key(request);
+      if (key === undefined) return null;
+      keys.add(key);
+    }
+    return keys;
   }
 
   /** The next batch leaves before the callers of this one go on: the lane never idles while somebody waits. */

@@ -1,15 +1,15 @@
 // A list of requests through one script and back: a bad item fails alone and is not sent (S21), every answer finds its place. A
 // list of plain requests, and one of releases of what this store was granted itself, goes in the form that costs the server least.
-import { checkItem } from '../../domain/check-request.js';
+import { checkItem, isRequestId } from '../../domain/check-request.js';
 import { LeaseError } from '../../domain/errors.js';
 import type { AcquireRequest, EndRequest } from '../../domain/requests.js';
 import type { AcquireResult, Answers, EndResult, Failed } from '../store.js';
-import { acquireItem, endItem, type AcquireItem, type Answer, type Item, type Moment } from './items.js';
+import { AcquireItem, endItem, type Answer, type Item, type Moment } from './items.js';
 import type { Script } from './link.js';
 import { SCRIPTS } from './lua/scripts.js';
 import type { Answered } from './namespace.js';
-import { sharedFigures, type OwnLease, type OwnLeases, type SharedFigures } from './own-leases.js';
-import { acquireCall, endCall, type OwnRelease, type PlainRequest } from './plain-lists.js';
+import { sharedFigures, type OwnLeases, type SharedFigures } from './own-leases.js';
+import { acquireCall, endCall, type OwnRelease } from './plain-lists.js';
 
 type Run = (script: Script, args: readonly string[]) => Promise<Answered>;
 
@@ -40,10 +40,13 @@ export async function askItems<Q extends object, R>(
   return inPlace(items, await run(items.filter(isSent).map((item) => item.text())));
 }
 
-function inPlace<R>(items: readonly (Item<R> | Failed)[], { reply, moment, rest }: Answered): Answers<R> {
+function inPlace<R>(items: readonly (Item<R> | Failed)[], answered: Answered): Answers<R> {
+  const { moment, rest } = answered;
   let at = 0;
-  const results = items.map((item) => (isSent(item) ? item.read(rest[at++] as Answer, moment) : item));
-  return { ...reply, results };
+  return answersOf(
+    answered,
+    items.map((item) => (isSent(item) ? item.read(rest[at++] as Answer, moment) : item)),
+  );
 }
 
 export async function askAcquires(
@@ -51,62 +54,62 @@ export async function askAcquires(
   requests: readonly AcquireRequest[],
   own: OwnLeases,
 ): Promise<Answers<AcquireResult>> {
-  const items = prepare(requests, acquireItem);
+  const items = prepare(requests, (request) => new AcquireItem(request));
   const sent = items.filter(isSent);
-  const plain = plainOnes(sent);
-  const [script, args] = (plain && acquireCall(plain)) ?? [SCRIPTS.acquire, sent.map((item) => item.text())];
-  const answered = await run(script, args);
-  const [epoch, arrival] = answered.rest;
+  const call = acquireCall(sent) ?? { script: SCRIPTS.acquire, args: sent.map((item) => item.text()) };
+  const answered = await run(call.script, call.args);
+  const epoch = answered.rest[0];
   if (typeof epoch !== 'number') return inPlace(items, answered);
-  const results = allGranted(items, answered.moment, [epoch, Number(arrival)], own);
-  return { ...answered.reply, results };
+  return answersOf(answered, allGranted(items, answered.moment, { epoch, arrival: Number(answered.rest[1]) }, own));
 }
 
 /** Epochs and arrivals are drawn in the order of the list. */
 function allGranted(
   items: readonly (AcquireItem | Failed)[],
   moment: Moment,
-  [epoch, arrival]: readonly [number, number],
+  drawn: { epoch: number; arrival: number },
   own: OwnLeases,
 ): (AcquireResult | Failed)[] {
-  let at = 0;
   let shared: SharedFigures | undefined;
   return items.map((item) => {
     if (!isSent(item)) return item;
-    const result = item.granted(epoch + at, moment);
-    const { id, owner, name } = item.plain as PlainRequest;
+    const result = item.granted(drawn.epoch, moment);
+    const { id, owner, name } = item;
     shared = sharedFigures(result.lease, shared);
-    own.remember({ id, owner, name, epoch: epoch + at, arrival: arrival + at, shared });
-    at += 1;
+    own.remember({ id, owner, name, epoch: drawn.epoch, arrival: drawn.arrival, shared });
+    drawn.epoch += 1;
+    drawn.arrival += 1;
     return result;
   });
 }
 
-function plainOnes(items: readonly AcquireItem[]): readonly PlainRequest[] | undefined {
-  const all: PlainRequest[] = [];
-  for (const { plain } of items) {
-    if (!plain) return undefined;
-    all.push(plain);
-  }
-  return all;
+function answersOf<R>({ reply }: Answered, results: (R | Failed)[]): Answers<R> {
+  const { now, incarnation, settingsVersion } = reply;
+  return { now, incarnation, settingsVersion, results };
 }
 
 const RELEASED: EndResult = { outcome: 'released', again: false, blockedMs: 0 };
 
+/** What an answer means does not depend on the request, so of releases of our own nothing is kept for it. */
 export async function askEnds(run: Run, requests: readonly EndRequest[], own: OwnLeases): Promise<Answers<EndResult>> {
-  const items = prepare(requests, endItem);
-  const sent = requests.filter((_, i) => isSent(items[i] as Item<EndResult> | Failed));
-  const releases = ownReleases(sent, own);
-  const texts = (): string[] => items.filter(isSent).map((item) => item.text());
-  const [script, args] = (releases && endCall(releases)) ?? [SCRIPTS.end, texts()];
-  const answered = await run(script, args);
-  if (typeof answered.rest[0] !== 'number') return inPlace(items, answered);
-  return { ...answered.reply, results: items.map((item) => (isSent(item) ? RELEASED : item)) };
+  const releases = ownReleases(requests, own);
+  const call = releases && endCall(releases);
+  if (!call) return askItems((args) => run(SCRIPTS.end, args), requests, endItem);
+  const answered = await run(call.script, call.args);
+  if (typeof answered.rest[0] !== 'number') return inPlace(requests.map(endItem), answered);
+  return answersOf(
+    answered,
+    requests.map(() => RELEASED),
+  );
 }
 
-/** All of them, or nothing; in either case they are remembered no longer. */
+/** All of them, or nothing; those that were looked at are remembered no longer. */
 function ownReleases(requests: readonly EndRequest[], own: OwnLeases): readonly OwnRelease[] | undefined {
-  const leases = requests.map(({ id, epoch }) => own.take(id, epoch));
-  if (leases.includes(undefined)) return undefined;
-  return requests.map(({ requestId }, i) => ({ lease: leases[i] as OwnLease, requestId }));
+  const releases: OwnRelease[] = [];
+  for (const request of requests as readonly (EndRequest | null)[]) {
+    const lease = request && own.take(request.id, request.epoch);
+    if (!lease || !isRequestId(request.requestId)) return undefined;
+    releases.push({ lease, requestId: request.requestId });
+  }
+  return releases;
 }

@@ -15,6 +15,8 @@ const WATCHES_EVERY_MS = 10_000;
 /** A ticket that is alive is refreshed well before. */
 const KEPT_MS = 2 * TICKET_LIFE_MS;
 
+const nothing = (): void => undefined;
+
 /** As it was given: what is no request fails alone, elsewhere. */
 interface Asked {
   readonly id?: unknown;
@@ -63,17 +65,21 @@ export class Hints {
 
   /** Whoever asks to join is woken from now on. Answers the function that says the question is over, however it ended. */
   asked(requests: readonly Asked[]): () => void {
-    const ids = requests.flatMap((request: Asked | null) => (request?.join === true ? [String(request.id)] : []));
+    const joining = (requests as readonly (Asked | null)[]).filter((request) => request?.join === true);
+    if (joining.length === 0) return nothing;
+    const ids = joining.map((request) => String(request?.id));
     for (const id of ids) this.#asked.add(id);
     return () => ids.forEach((id) => this.#asked.delete(id));
   }
 
   /** Keeps the list of tickets by what the store answered; an answer that is not 'queued' ends the wait. */
   answered(requests: readonly Asked[], results: readonly { readonly outcome: string }[]): void {
-    for (const [i, { outcome }] of results.entries()) {
+    for (let i = 0; i < results.length; i += 1) {
+      const isQueued = results[i]?.outcome === 'queued';
+      if (!isQueued && this.#tickets.size === 0) continue;
       const { id, owner } = requests[i] ?? {};
       if (typeof id !== 'string') continue;
-      if (outcome !== 'queued') this.#forget(id);
+      if (!isQueued) this.#forget(id);
       else if (typeof owner === 'string') this.#remember(id, owner);
     }
   }

@@ -25,70 +25,95 @@ export interface Item<R> {
   read(answer: Answer, moment: Moment): R | Failed;
 }
 
-/** The pieces of a plain one can be sent in columns, and its text is put together only where they are not. */
-export interface AcquireItem extends Item<AcquireResult> {
-  readonly plain: PlainRequest | undefined;
-  granted(epoch: number, moment: Moment): Granted;
-}
 type Granted = Extract<AcquireResult, { outcome: 'granted' }>;
 
-export function acquireItem(request: AcquireRequest): AcquireItem {
-  const metadata = checkAcquire(request);
-  const terms = encodeTerms(request);
-  const content = contentOf(request, metadata);
-  const callerWall = Math.round(request.callerWall);
-  const granted = grantOf(request, metadata, callerWall);
-  const read: AcquireItem['read'] = (answer, moment) =>
-    typeof answer === 'string' ? granted(Number(answer), moment) : acquireResult(answer, moment);
-  const { parts, join, reclaim, upgrades } = request;
-  if (terms === '' && !reclaim && isPlain(parts)) {
-    const plain = plainRequest(request, callerWall, encodePlainEnd(request, content, metadata));
-    return { plain, text: () => textOfPlain(plain), read, granted };
+/** A request for a lease. Of a plain one the pieces can be sent in columns; its text is put together only where they are not. */
+export class AcquireItem implements Item<AcquireResult>, PlainRequest {
+  readonly id: string;
+  readonly owner: string;
+  readonly bornAt: number;
+  readonly ttlMs: number;
+  readonly callerWall: number;
+  readonly joins: boolean;
+  readonly name: string;
+  readonly end: string;
+  readonly #text: string | undefined;
+  readonly #parts: readonly Part[];
+  readonly #metadata: string | undefined;
+  readonly #maxHoldMs: number | undefined;
+  readonly #maxRenewals: number;
+  readonly #operationId: string | undefined;
+
+  constructor(request: AcquireRequest) {
+    const metadata = checkAcquire(request);
+    const content = contentOf(request, metadata);
+    this.id = request.id;
+    this.owner = request.owner;
+    this.bornAt = request.bornAt;
+    this.ttlMs = request.ttlMs;
+    this.callerWall = Math.round(request.callerWall);
+    this.joins = request.join;
+    this.#parts = request.parts.map(copyPart);
+    this.name = (this.#parts[0] as Part).name;
+    this.end = encodePlainEnd(request, content, metadata);
+    this.#metadata = metadata;
+    this.#maxHoldMs = request.maxHoldMs;
+    this.#maxRenewals = request.maxRenewals;
+    this.#operationId = request.operationId;
+    this.#text = isUsual(request)
+      ? undefined
+      : unusualText(request, this.callerWall, encodeAsked(request, content, metadata));
   }
-  const flags = `g${join ? 'j' : ''}${reclaim ? 'r' : ''}${upgrades ? `u${upgrades.epoch}` : ''}`;
-  const text = `${request.bornAt} ${request.ttlMs} ${callerWall} ${flags}\n${encodeAsked(request, content, metadata, terms)}`;
-  return { plain: undefined, text: () => text, read, granted };
-}
 
-/** One exclusive node, wanted for itself alone, on the usual terms: what the short ways in the scripts take. */
-function plainRequest(request: AcquireRequest, callerWall: number, end: string): PlainRequest {
-  const { bornAt, ttlMs, join, id, owner, parts } = request;
-  return { bornAt, ttlMs, callerWall, joins: join, id, owner, name: (parts[0] as Part).name, end };
-}
-function textOfPlain(plain: PlainRequest): string {
-  return `${headOf(plain)}\n${plain.id}\t${plain.owner}\txn:${plain.name}\t${plain.end}`;
-}
+  /** One exclusive node, wanted for itself alone, on the usual terms: what the short ways in the scripts take. */
+  get isPlain(): boolean {
+    return this.#text === undefined;
+  }
 
-/** A first grant is what was asked, with the epoch the script drew. */
-function grantOf(
-  request: AcquireRequest,
-  metadata: string | undefined,
-  callerWall: number,
-): (epoch: number, moment: Moment) => Granted {
-  const { id, owner, ttlMs, maxHoldMs, maxRenewals, operationId } = request;
-  const parts = request.parts.map(copyPart);
-  return (epoch, { now, wall }) => {
-    const expiresAt = grantedUntil(now, ttlMs, maxHoldMs);
+  text(): string {
+    return this.#text ?? `${headOf(this)}\n${this.id}\t${this.owner}\txn:${this.name}\t${this.end}`;
+  }
+
+  read(answer: Answer, moment: Moment): AcquireResult | Failed {
+    return typeof answer === 'string' ? this.granted(Number(answer), moment) : acquireResult(answer, moment);
+  }
+
+  /** A first grant is what was asked, with the epoch the script drew. */
+  granted(epoch: number, { now, wall }: Moment): Granted {
+    const expiresAt = grantedUntil(now, this.ttlMs, this.#maxHoldMs);
     const lease: Lease = {
-      id,
-      parts,
-      owner,
+      id: this.id,
+      parts: this.#parts,
+      owner: this.owner,
       epoch,
       status: 'active',
       reason: undefined,
-      ttlMs,
+      ttlMs: this.ttlMs,
       acquiredAt: now,
       renewedAt: now,
       expiresAt,
       endedAt: undefined,
       renewals: 0,
-      maxRenewals,
-      skewMs: callerWall - wall,
-      operationId,
-      metadata: metadata === undefined ? undefined : (JSON.parse(metadata) as unknown),
+      maxRenewals: this.#maxRenewals,
+      skewMs: this.callerWall - wall,
+      operationId: this.#operationId,
+      metadata: this.#metadata === undefined ? undefined : (JSON.parse(this.#metadata) as unknown),
     };
     return { outcome: 'granted', lease, remainingMs: expiresAt - now, again: false };
-  };
+  }
+}
+
+function isUsual(request: AcquireRequest): boolean {
+  return !request.reclaim && isPlain(request.parts) && encodeTerms(request) === '';
+}
+
+function unusualText(
+  { bornAt, ttlMs, join, reclaim, upgrades }: AcquireRequest,
+  callerWall: number,
+  asked: string,
+): string {
+  const flags = `g${join ? 'j' : ''}${reclaim ? 'r' : ''}${upgrades ? `u${upgrades.epoch}` : ''}`;
+  return `${bornAt} ${ttlMs} ${callerWall} ${flags}\n${asked}`;
 }
 
 function acquireResult(answer: Answer, moment: Moment): AcquireResult | Failed {

@@ -57,11 +57,12 @@ export class Namespace {
       if (error instanceof LeaseError && error.details['reply'] === 'WRONGTYPE') throw await this.#wrongType(error);
       throw error;
     }
-    const [now, wall, seldom, ...rest] = answer;
+    const [now, wall, seldom] = answer;
     if (typeof now !== 'number') throw trouble(String(now), String(wall), this.name);
     if (seldom !== this.#seldom.text) this.#seldom = readSeldom(String(seldom));
     const { incarnation, settingsVersion } = this.#seldom;
-    return { reply: { now, incarnation, settingsVersion }, moment: { now, wall: Number(wall) }, rest };
+    const reply = { now, incarnation, settingsVersion };
+    return { reply, moment: { now, wall: Number(wall) }, rest: answer.slice(3) };
   }
 
   async #wrongType(cause: LeaseError): Promise<LeaseError> {

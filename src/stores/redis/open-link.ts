@@ -63,16 +63,10 @@ export class Link implements RedisLink {
     this.#hearing = new Hearing(connections, settings.clock);
   }
 
-  async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    const key = keys[0] ?? '';
-    const rest = [String(keys.length), ...keys, ...args];
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    const command = ['EVALSHA', script.sha, String(keys.length), ...keys, ...args];
     const waits = this.#settings.replicas.count > 0 && !READS_ONLY.test(script.source);
-    try {
-      return await this.#ask(key, ['EVALSHA', script.sha, ...rest], waits);
-    } catch (error) {
-      if (!isForgotten(error)) throw error;
-      return this.#ask(key, ['EVAL', script.source, ...rest], waits);
-    }
+    return this.#ask(keys[0] ?? '', command, waits, script.source);
   }
 
   command(key: string, args: readonly string[]): Promise<unknown> {
@@ -104,36 +98,42 @@ export class Link implements RedisLink {
     this.#connections.close();
   }
 
-  /** One command, again only while the server says that it has not been executed and soon could be. */
-  async #ask(key: string, args: readonly string[], waits: boolean): Promise<unknown> {
+  /** One command, again only while the server says that it has not been executed and soon could be: because a slot is on the move, or
+   *  because the script is not known there, which is then sent as a whole. */
+  async #ask(key: string, asked: readonly string[], waits: boolean, source?: string): Promise<unknown> {
     const { clock } = this.#settings;
-    const giveUpAt = clock.monotonic() + TRY_AGAIN_WITHIN_MS;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    let args = asked;
+    let giveUpAt: number | undefined;
+    for (let pauseMs = FIRST_PAUSE_MS; ;) {
+      if (this.#isClosed) throw closed();
+      const adapter = this.#connections.current ?? (await this.#connections.open());
+      let isLate = false;
       try {
-        return await this.#askOnce(key, args, waits);
+        const answer = waits ? this.#confirmed(adapter, args) : adapter.send(key, args);
+        return await answerWithin(clock, REPLY_WITHIN_MS, answer, () => {
+          isLate = true;
+          return late(this.#connections.where);
+        });
       } catch (error) {
-        const isPassing = (error as LeaseError).details['reply'] === 'TRYAGAIN';
-        if (!isPassing || clock.monotonic() + pauseMs > giveUpAt) throw error;
-        await pause(clock, pauseMs);
+        const explained = this.#explain(error, adapter, isLate);
+        const { reply } = explained.details;
+        giveUpAt ??= clock.monotonic() + TRY_AGAIN_WITHIN_MS;
+        if (reply === 'NOSCRIPT' && source !== undefined && args === asked) {
+          args = ['EVAL', source, ...asked.slice(2)];
+        } else if (reply === 'TRYAGAIN' && clock.monotonic() + pauseMs <= giveUpAt) {
+          await pause(clock, pauseMs);
+          pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+        } else {
+          throw explained;
+        }
       }
     }
   }
 
-  async #askOnce(key: string, args: readonly string[], waits: boolean): Promise<unknown> {
-    if (this.#isClosed) throw closed();
-    const adapter = this.#connections.current ?? (await this.#connections.open());
-    const answer = waits ? this.#confirmed(adapter, args) : adapter.send(key, args);
-    let isLate = false;
-    try {
-      return await answerWithin(this.#settings.clock, REPLY_WITHIN_MS, answer, () => {
-        isLate = true;
-        return late(this.#connections.where);
-      });
-    } catch (error) {
-      if (this.#isClosed) throw closed();
-      if (isLate || isBroken(error)) this.#connections.discard(adapter);
-      throw translateError(error, this.#connections.where);
-    }
+  #explain(error: unknown, adapter: ClientAdapter, isLate: boolean): LeaseError {
+    if (this.#isClosed) return closed();
+    if (isLate || isBroken(error)) this.#connections.discard(adapter);
+    return translateError(error, this.#connections.where);
   }
 
   /** WAIT right behind the write, over the same connection: it counts the replicas that have it. */
@@ -152,8 +152,4 @@ const LEADS_ASTRAY: ReadonlySet<string> = new Set(['READONLY', 'MASTERDOWN', 'UN
 function isBroken(error: unknown): boolean {
   const word = replyWord(error);
   return LEADS_ASTRAY.has(word) || (word === '' && !(error instanceof LeaseError));
-}
-
-function isForgotten(error: unknown): boolean {
-  return error instanceof LeaseError && error.details['reply'] === 'NOSCRIPT';
 }

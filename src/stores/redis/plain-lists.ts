@@ -19,6 +19,8 @@ export interface PlainRequest {
   readonly name: string;
   /** What its row ends with, behind the name. */
   readonly end: string;
+  /** False: it is another kind of request, which only its text can say. */
+  readonly isPlain: boolean;
 }
 /** A release of what this store was granted itself. */
 export interface OwnRelease {
@@ -27,17 +29,22 @@ export interface OwnRelease {
 }
 
 /** A script, and what it is given. */
-export type Call = readonly [script: Script, args: readonly string[]];
+export interface Call {
+  readonly script: Script;
+  readonly args: readonly string[];
+}
 
+/** Undefined where not all are plain, or two meet. */
 export function acquireCall(requests: readonly PlainRequest[]): Call | undefined {
   const [first] = requests;
-  if (!first) return undefined;
-  if (requests.length === 1) return [SCRIPTS.acquireOne, oneRequest(first)];
+  if (!first?.isPlain) return undefined;
+  if (requests.length === 1) return { script: SCRIPTS.acquireOne, args: oneRequest(first) };
   const ids = new Set<string>();
   const names = new Set<string>();
   const ends: string[] = [];
   let [oldest, newest] = [first.bornAt, first.bornAt];
-  for (const { id, name, end, bornAt } of requests) {
+  for (const { id, name, end, bornAt, isPlain } of requests) {
+    if (!isPlain) return undefined;
     ids.add(id);
     names.add(name);
     ends.push(end);
@@ -48,7 +55,7 @@ export function acquireCall(requests: readonly PlainRequest[]): Call | undefined
   const args = [String(requests.length), String(oldest), String(newest), sharedPrefix(first.name, names)];
   args.push(...ids, ...names, ...ends);
   eachRun(requests, isAlike, (one, count) => args.push(headOf(one), String(count), one.owner));
-  return [SCRIPTS.acquirePlain, args];
+  return { script: SCRIPTS.acquirePlain, args };
 }
 
 /** The first line of the text of an item; x says that it is plain. */
@@ -72,7 +79,7 @@ function oneRequest({ bornAt, ttlMs, callerWall, joins, id, owner, name, end }: 
 export function endCall(releases: readonly OwnRelease[]): Call | undefined {
   const [first] = releases;
   if (!first) return undefined;
-  if (releases.length === 1) return [SCRIPTS.endOne, oneRelease(first)];
+  if (releases.length === 1) return { script: SCRIPTS.endOne, args: oneRelease(first) };
   const ids: string[] = [];
   const names: string[] = [];
   const held: string[] = [];
@@ -96,7 +103,7 @@ export function endCall(releases: readonly OwnRelease[]): Call | undefined {
     (a, b) => a.lease.owner === b.lease.owner,
     ({ lease }, count) => args.push(String(count), lease.owner),
   );
-  return [SCRIPTS.endOwn, args];
+  return { script: SCRIPTS.endOwn, args };
 }
 
 function oneRelease({ lease, requestId }: OwnRelease): readonly string[] {

@@ -39,7 +39,7 @@ export function plainReply(reply: unknown): unknown {
   if (typeof reply === 'string' || typeof reply === 'number' || reply === null || reply === undefined) {
     return reply ?? null;
   }
-  if (Array.isArray(reply)) return reply.map(plainReply);
+  if (Array.isArray(reply)) return reply.every(isPlain) ? reply : reply.map(plainReply);
   if (Buffer.isBuffer(reply)) return reply.toString('utf8');
   if (typeof reply === 'bigint') return Number(reply);
   if (typeof reply === 'boolean') return reply ? 1 : 0;
@@ -47,6 +47,10 @@ export function plainReply(reply: unknown): unknown {
   if (reply instanceof Set) return [...reply].map(plainReply);
   if (reply instanceof Error) throw reply;
   return Object.entries(reply).flatMap(([name, value]) => [name, plainReply(value)]);
+}
+
+function isPlain(reply: unknown): boolean {
+  return typeof reply === 'string' || typeof reply === 'number' || reply === null;
 }
 
 /** What answered; the first failure when nothing did. */

@@ -67,8 +67,8 @@ export class IoRedisAdapter implements ClientAdapter {
     client.on('close', this.#heardClose);
   }
 
-  async send(_key: string, [command = '', ...args]: readonly string[]): Promise<unknown> {
-    return plainReply(await this.#client.call(command, ...args));
+  send(_key: string, [command = '', ...args]: readonly string[]): Promise<unknown> {
+    return this.#client.call(command, ...args).then(plainReply);
   }
 
   async sendBoth(first: readonly string[], second: readonly string[]): Promise<readonly [unknown, unknown]> {

@@ -48,9 +48,8 @@ export class NodeRedisAdapter implements ClientAdapter {
     client.on('error', this.#heardError); // without a listener this event would end the process (S12)
   }
 
-  async send(_key: string, args: readonly string[]): Promise<unknown> {
-    const options = this.#client.isReady ? RAW_REPLY : QUEUED_REPLY;
-    return plainReply(await this.#client.sendCommand(args, options));
+  send(_key: string, args: readonly string[]): Promise<unknown> {
+    return this.#client.sendCommand(args, this.#client.isReady ? RAW_REPLY : QUEUED_REPLY).then(plainReply);
   }
 
   async sendBoth(first: readonly string[], second: readonly string[]): Promise<readonly [unknown, unknown]> {
