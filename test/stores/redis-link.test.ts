@@ -102,6 +102,55 @@ describe.skipIf(isSkipped('redis'))('the link to Redis', () => {
     });
   });
 
+  describe('S21: short calls beside one that is under way', () => {
+    const clients = async (link: RedisLink): Promise<number> =>
+      String(await link.command('k', ['CLIENT', 'LIST']))
+        .trim()
+        .split('\n').length;
+    const many = (link: RedisLink, count: number, extra: readonly string[] = []): Promise<unknown[]> =>
+      Promise.all(Array.from({ length: count }, (_, i) => link.run(store, ['{a}:k'], [String(i), ...extra])));
+    const answers = (count: number): string[] => Array.from({ length: count }, (_, i) => String(i));
+
+    test('go over a second connection, which is made for them and never waited for', async () => {
+      const link = await openLink(server.url, { clock });
+      const before = await clients(link);
+      for (let i = 0; i < 3; i += 1) expect(await many(link, 1)).toEqual(['0']);
+      expect(await clients(link)).toBe(before); // one at a time needs none
+      expect(await many(link, 50)).toEqual(answers(50));
+      await expect.poll(() => clients(link)).toBe(before + 1);
+      expect(await many(link, 50)).toEqual(answers(50));
+      expect(await clients(link)).toBe(before + 1);
+      await link.close();
+      await expect(link.run(store, ['{a}:k'], ['1'])).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+    });
+
+    test('long ones, and those of the caller’s client, do not', async () => {
+      const link = await openLink(server.url, { clock });
+      const before = await clients(link);
+      const long = Array.from({ length: 300 }, () => 'x');
+      expect(await many(link, 10, long)).toEqual(answers(10));
+      expect(await clients(link)).toBe(before);
+      await link.close();
+    });
+
+    test('go over the first where the server has none to spare, and where the second was cut', async () => {
+      const link = await openLink(server.url, { clock });
+      const admin = await openLink(server.url, { clock });
+      const [, limit] = (await admin.command('k', ['CONFIG', 'GET', 'maxclients'])) as string[];
+      await admin.command('k', ['CONFIG', 'SET', 'maxclients', String(await clients(admin))]);
+      expect(await many(link, 50)).toEqual(answers(50));
+      await admin.command('k', ['CONFIG', 'SET', 'maxclients', limit ?? '']);
+      await link.close();
+      const other = await openLink(server.url, { clock });
+      await many(other, 50);
+      await expect.poll(() => other.facts()['connections']).toBe(2);
+      await admin.command('k', ['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
+      await expect.poll(() => many(other, 10).catch(() => 'not yet')).toEqual(answers(10));
+      await other.close();
+      await admin.close();
+    });
+  });
+
   test('the caller’s client stays open when the link is closed, and keeps none of our listeners', async () => {
     for (const make of Object.values(SINGLE_CLIENTS)) {
       const given = await make(server.port);

@@ -11,6 +11,7 @@ import { closed, GivenConnections, late, OwnConnections, type Connections } from
 import { Hearing } from './hearing.js';
 import type { LinkListener, RedisLink, Script } from './link.js';
 import { checkCluster, parseRedisUrl, type ReplicaWait } from './redis-url.js';
+import { SecondConnection } from './second-connection.js';
 import { durabilityOf } from './server-checks.js';
 import { replyWord, translateError } from './translate-error.js';
 
@@ -40,9 +41,11 @@ export async function openLink(url: string | undefined, options: LinkOptions): P
     if (adapter.cluster) checkCluster({ database: 0, replicas });
     return new Link(connections, { clock, replicas, isOurs: false });
   }
-  const connections = new OwnConnections(address, await loadDriver(), clock);
-  await connections.open();
-  return new Link(connections, { clock, replicas, isOurs: true });
+  const driver = await loadDriver();
+  const connections = new OwnConnections(address, driver, clock);
+  const { cluster } = await connections.open();
+  const second = cluster ? undefined : new SecondConnection(new OwnConnections(address, driver, clock), clock);
+  return new Link(connections, { clock, replicas, isOurs: true }, second);
 }
 
 export interface LinkSettings {
@@ -55,11 +58,15 @@ export class Link implements RedisLink {
   readonly #connections: Connections;
   readonly #settings: LinkSettings;
   readonly #hearing: Hearing;
+  readonly #second: SecondConnection | undefined;
+  /** Calls over the first connection that have not been answered. */
+  #underWay = 0;
   #isClosed = false;
 
-  constructor(connections: Connections, settings: LinkSettings) {
+  constructor(connections: Connections, settings: LinkSettings, second?: SecondConnection) {
     this.#connections = connections;
     this.#settings = settings;
+    this.#second = second;
     this.#hearing = new Hearing(connections, settings.clock);
   }
 
@@ -86,6 +93,7 @@ export class Link implements RedisLink {
       client: current?.kind ?? 'none',
       clientIs: isOurs ? 'ours' : "the caller's",
       isConnected: current !== undefined,
+      connections: (current ? 1 : 0) + (this.#second?.isOpen ? 1 : 0),
       hears: this.#hearing.isUp,
       waitsForReplicas: replicas.count,
       durability: facts === undefined ? 'unknown' : durabilityOf(facts, replicas.count),
@@ -96,6 +104,7 @@ export class Link implements RedisLink {
     this.#isClosed = true;
     this.#hearing.close();
     this.#connections.close();
+    this.#second?.close();
   }
 
   /** One command, again only while the server says that it has not been executed and soon could be: because a slot is on the move, or
@@ -106,8 +115,11 @@ export class Link implements RedisLink {
     let giveUpAt: number | undefined;
     for (let pauseMs = FIRST_PAUSE_MS; ;) {
       if (this.#isClosed) throw closed();
-      const adapter = this.#connections.current ?? (await this.#connections.open());
+      const connections = (this.#underWay > 0 && this.#second?.for(args)) || this.#connections;
+      const adapter = connections.current ?? (await connections.open());
+      const isFirst = connections === this.#connections;
       let isLate = false;
+      if (isFirst) this.#underWay += 1;
       try {
         const answer = waits ? this.#confirmed(adapter, args) : adapter.send(key, args);
         return await answerWithin(clock, REPLY_WITHIN_MS, answer, () => {
@@ -115,7 +127,9 @@ export class Link implements RedisLink {
           return late(this.#connections.where);
         });
       } catch (error) {
-        const explained = this.#explain(error, adapter, isLate);
+        if (this.#isClosed) throw closed();
+        if (isLate || isBroken(error)) connections.discard(adapter);
+        const explained = translateError(error, this.#connections.where);
         const { reply } = explained.details;
         giveUpAt ??= clock.monotonic() + TRY_AGAIN_WITHIN_MS;
         if (reply === 'NOSCRIPT' && source !== undefined && args === asked) {
@@ -126,14 +140,10 @@ export class Link implements RedisLink {
         } else {
           throw explained;
         }
+      } finally {
+        if (isFirst) this.#underWay -= 1;
       }
     }
-  }
-
-  #explain(error: unknown, adapter: ClientAdapter, isLate: boolean): LeaseError {
-    if (this.#isClosed) return closed();
-    if (isLate || isBroken(error)) this.#connections.discard(adapter);
-    return translateError(error, this.#connections.where);
   }
 
   /** WAIT right behind the write, over the same connection: it counts the replicas that have it. */

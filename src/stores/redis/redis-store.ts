@@ -50,8 +50,8 @@ interface Shared {
 
 export class RedisStore implements port.Store {
   readonly kind = STORE;
-  /** It works on one script at a time, and has the next one there when it is done; items are cheap, and more so in a long list. */
-  readonly callsAtOnce = { calls: 2, enough: 64 };
+  /** It works on one script at a time, and has the next one there when it is done. */
+  readonly callsAtOnce = { calls: 2, enough: 16 };
   readonly #namespace: Namespace;
   readonly #shared: Shared;
   readonly #hints: Hints;

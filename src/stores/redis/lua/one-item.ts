@@ -1,61 +1,100 @@
-// Lua: a call with one plain item, which is what a single caller sends. It does what the lists do (acquire-list.ts, end-list.ts), without
-// the tables a list needs: here every text that is made and every command counts. Where the item is not as it nearly always is,
-// nothing is done, and its text goes the way of any other.
+// Lua: a call with one plain item, which is what a single caller sends. It does what the lists do (acquire-list.ts, end-list.ts), and
+// ends before anything is set up for more: every text that is taken apart, every number that becomes one and every command counts here.
+// Numbers stay the texts they are kept as, the clock is put together from its digits, and a counter goes on by its last digit.
+//
+// It is for a namespace in which nobody waits, stands on a subtree or watches, and whose server was looked at in the last ten
+// milliseconds. In any other case, and where the item is not as it nearly always is, nothing is done: its text goes the way of any other.
+import { FORMAT } from './step.js';
 
-/** bornAt ttlMs callerWall flags id owner name end; the answer is epoch and arrival. */
-export const ACQUIRE_ONE = String.raw`
+/** The digits `%.0f` would give (S17). */
+const next = (counter: string): string => String.raw`
+    last = string.byte(${counter}, -1)
+    if last < 57 then ${counter} = string.sub(${counter}, 1, -2) .. string.char(last + 1)
+    else ${counter} = string.format('%.0f', ${counter} + 1) end
+`;
+
+/** Moments are compared as texts, which are of the same length until the year 2286. */
+const isBefore = (past: string, now: string): string => `#${past} == #${now} and ${past} < ${now}`;
+
+/** `keep`, and the rest of the step for one event. */
+const quickly = (act: string): string => String.raw`
 do
-  local ttlMs, id, owner, name = ARGV[2], ARGV[5], ARGV[6], ARGV[7]
-  local text, age = redis.call('HGET', ROWS, id), now - ARGV[1]
-  if not text and epoch < 9007199254740991 and age <= 60000 and age >= -60000
-    and not (trees > 0 and string.find(name, '/', 1, true))
-    and redis.call('ZLEXCOUNT', INDEX, '[n' .. name .. '\0', '(n' .. name .. '\1') == 0
-    and (tickets == 0 or redis.call('ZLEXCOUNT', INDEX, '[w' .. name .. '\0', '(w' .. name .. '\1') == 0) then
-    epoch, arrival = epoch + 1, arrival + 1
-    firstEpoch, firstArrival = epoch, arrival
-    epochText, arrivalText = string.format('%.0f', epoch), string.format('%.0f', arrival)
-    local expiresAt, skewMs = string.format('%.0f', now + ttlMs), ARGV[3] - wall
-    redis.call('HSET', ROWS, id, 'A ' .. epochText .. ' ' .. expiresAt .. ' ' .. nowText .. ' ' .. nowText .. ' 0 '
-      .. (skewMs == 0 and '0' or string.format('%.0f', skewMs)) .. ' ' .. ttlMs .. ' ' .. arrivalText .. ' 0 \n\n' .. id .. '\t' .. owner
-      .. '\txn:' .. name .. '\t' .. ARGV[8])
-    redis.call('ZADD', INDEX, '0', 'n' .. name .. '\0' .. id)
-    redis.call('ZADD', ENDS, expiresAt, id)
-    if keep then
-      seq = seq + 1
-      seqText = string.format('%.0f', seq)
-      redis.call('XADD', LOG, seqText, 'e', 'A ' .. nowText .. ' ' .. wallText .. ' ' .. epochText .. ' -a\n' .. id .. '\n' .. owner .. '\n'
-        .. name .. '\n\n\nttlMs#' .. ttlMs .. '\texpiresAt#' .. expiresAt .. '\twaitedMs#0')
-    end
-    reply[4], reply[5] = epoch, arrival
-    items = {}
-  else
-    items = {ARGV[1] .. ' ' .. ttlMs .. ' ' .. ARGV[3] .. ' ' .. ARGV[4] .. '\n' .. id .. '\t' .. owner .. '\txn:' .. name .. '\t' .. ARGV[8]}
-    readTexts = {text}
+  local time, metaText = redis.call('TIME'), redis.call('GET', KEYS[1])
+  local nowText = time[1] .. string.sub('00000' .. time[2], -6, -4)
+  local epochText, past, arrivalText, seqText, steady, checked, watched, rest, last
+  if metaText then
+    epochText, past, arrivalText, seqText, steady, checked, watched, rest = string.match(metaText,
+      '^${FORMAT} (%d+) (%d+) (%d+) (%d+) (0 0 (%d+) (%d+) (.*))$')
+  end
+  local here = rest and string.sub(tostring(redis.call), 11)
+  local now = rest and tonumber(nowText)
+  if rest and (past == nowText or ${isBefore('past', 'nowText')}) and now - checked < 10 and now - checked >= 0
+    and (watched == '0' or ${isBefore('watched', 'nowText')})
+    and string.find(rest, here, 1, true) == 1 and string.byte(rest, #here + 1) == 32 then
+    local keep = string.byte(rest, #here + 2) == 49
+${act}
   end
 end
 `;
+
+/** Writes the event and the counters down. */
+const finish = (event: string, reply: string): string => String.raw`
+      if keep then
+        ${next('seqText')}
+        redis.call('XADD', KEYS[7], seqText, 'e', ${event})
+        if #seqText > 6 and seqText % 128 == 0 and seqText - 1000000 > 0 then
+          redis.call('XTRIM', KEYS[7], 'MINID', '~', string.format('%.0f', seqText - 999999))
+        end
+      end
+      redis.call('SET', KEYS[1], '${FORMAT} ' .. epochText .. ' ' .. nowText .. ' ' .. arrivalText .. ' ' .. seqText .. ' ' .. steady)
+      return {now, now, rest, ${reply}}
+`;
+
+/** bornAt ttlMs callerWall flags id owner name end; the answer is epoch and arrival. The row is written if there is none with its id,
+ *  and only then anything else is. */
+export const ACQUIRE_ONE = {
+  quick: quickly(String.raw`
+    local ttlMs, id, owner, name, age = ARGV[2], ARGV[5], ARGV[6], ARGV[7], now - ARGV[1]
+    if age <= 60000 and age >= -60000 and epochText ~= '9007199254740991'
+      and redis.call('ZLEXCOUNT', KEYS[3], '[n' .. name .. '\0', '(n' .. name .. '\1') == 0 then
+      ${next('epochText')}${next('arrivalText')}
+      local expiresAt = string.format('%.0f', now + ttlMs)
+      local skewMs = ARGV[3] == nowText and '0' or string.format('%.0f', ARGV[3] - now)
+      if redis.call('HSETNX', KEYS[2], id, 'A ' .. epochText .. ' ' .. expiresAt .. ' ' .. nowText .. ' ' .. nowText .. ' 0 ' .. skewMs
+        .. ' ' .. ttlMs .. ' ' .. arrivalText .. ' 0 \n\n' .. id .. '\t' .. owner .. '\txn:' .. name .. '\t' .. ARGV[8]) == 1 then
+      redis.call('ZADD', KEYS[3], '0', 'n' .. name .. '\0' .. id)
+      redis.call('ZADD', KEYS[4], expiresAt, id)
+${finish(
+  String.raw`'A ' .. nowText .. ' ' .. nowText .. ' ' .. epochText .. ' -a\n' .. id .. '\n' .. owner .. '\n' .. name
+          .. '\n\n\nttlMs#' .. ttlMs .. '\texpiresAt#' .. expiresAt .. '\twaitedMs#0'`,
+  'tonumber(epochText), arrivalText',
+)}
+      end
+    end
+`),
+  asText: String.raw`
+items = {ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. ARGV[3] .. ' ' .. ARGV[4] .. '\n' .. ARGV[5] .. '\t' .. ARGV[6] .. '\txn:' .. ARGV[7] .. '\t' .. ARGV[8]}
+`,
+};
 
 /** id epoch acquiredAt expiresAt owner name, the figures of the row, requestId; the answer is how many. */
-export const END_ONE = String.raw`
-do
-  local id, name, believed = ARGV[1], ARGV[6], ARGV[7]
-  local text, head = redis.call('HGET', ROWS, id), 'A' .. believed .. '0 \n\n'
-  if text and ARGV[4] - now > 0 and string.find(text, head, 1, true) == 1 then
-    redis.call('HSET', ROWS, id, 'r' .. believed .. nowText .. ' ' .. string.sub(text, #head - 1))
-    redis.call('ZREM', INDEX, 'n' .. name .. '\0' .. id)
-    redis.call('ZADD', ENDS, string.format('%.0f', 4503599627370496 + now), id)
-    if keep then
-      seq = seq + 1
-      seqText = string.format('%.0f', seq)
-      redis.call('XADD', LOG, seqText, 'e', 'R ' .. nowText .. ' ' .. wallText .. ' ' .. ARGV[2] .. ' ar\n' .. id .. '\n' .. ARGV[5] .. '\n'
-        .. name .. '\n\n\nheldMs#' .. string.format('%.0f', now - ARGV[3]))
+export const END_ONE = {
+  quick: quickly(String.raw`
+    local id, name, believed = ARGV[1], ARGV[6], ARGV[7]
+    local text, head = redis.call('HGET', KEYS[2], id), 'A' .. believed .. '0 \n\n'
+    if text and ${isBefore('nowText', 'ARGV[4]')} and string.find(text, head, 1, true) == 1 then
+      redis.call('HSET', KEYS[2], id, 'r' .. believed .. nowText .. ' ' .. string.sub(text, #head - 1))
+      redis.call('ZREM', KEYS[3], 'n' .. name .. '\0' .. id)
+      redis.call('ZADD', KEYS[4], string.format('%.0f', 4503599627370496 + now), id)
+      local heldMs = ARGV[3] == nowText and '0' or string.format('%.0f', now - ARGV[3])
+${finish(
+  String.raw`'R ' .. nowText .. ' ' .. nowText .. ' ' .. ARGV[2] .. ' ar\n' .. id .. '\n' .. ARGV[5] .. '\n' .. name
+          .. '\n\n\nheldMs#' .. heldMs`,
+  '1',
+)}
     end
-    if tickets > 0 then freed[1] = {name = name, isTree = false, isShared = false} end
-    reply[4] = 1
-    items = {}
-  else
-    items = {id .. ' ' .. ARGV[2] .. ' cancelled ' .. ARGV[8]}
-    readTexts = {text}
-  end
-end
-`;
+`),
+  asText: String.raw`
+items = {ARGV[1] .. ' ' .. ARGV[2] .. ' cancelled ' .. ARGV[8]}
+`,
+};

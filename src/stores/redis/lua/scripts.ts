@@ -35,6 +35,8 @@ interface ListParts {
   readonly plain?: PlainItems;
   /** Deals with the whole list, or puts the texts of its items together. */
   readonly whole?: string;
+  /** Deals with the whole call and returns, or does nothing. */
+  readonly quick?: string;
 }
 /** Items that most are like, and that write together. */
 interface PlainItems {
@@ -49,9 +51,9 @@ interface PlainItems {
 
 /** A list of items, and one turn more for the wake-ups. The protocol is put together by the first turn that needs it: the
  *  functions of it cost as much as the whole of a plain item. */
-function list(name: string, flags: string, { act, call, plain, whole = '' }: ListParts): Script {
+function list(name: string, flags: string, { act, call, plain, whole = '', quick = '' }: ListParts): Script {
   const begin = plain ? `${READ_TOGETHER}${PUT_DOWN}${plain.first}` : '';
-  const body = String.raw`${STEP}
+  const body = String.raw`${quick}${STEP}
 local items, readTexts = ARGV, nil
 ${whole}
 if items[1] or freed[1] then
@@ -103,11 +105,11 @@ const ENDING: ListParts = {
 export const SCRIPTS = {
   acquire: list('acquire', '', ACQUIRING),
   acquirePlain: list('acquirePlain', '', { ...ACQUIRING, whole: ACQUIRE_LIST }),
-  acquireOne: list('acquireOne', '', { ...ACQUIRING, whole: ACQUIRE_ONE }),
+  acquireOne: list('acquireOne', '', { ...ACQUIRING, quick: ACQUIRE_ONE.quick, whole: ACQUIRE_ONE.asText }),
   renew: list('renew', ENDS_THINGS, { plain: { first: HOLD_ITEM, act: PLAIN_RENEW }, act: RENEW, call: 'renew' }),
   end: list('end', ENDS_THINGS, ENDING),
   endOwn: list('endOwn', ENDS_THINGS, { ...ENDING, whole: END_LIST }),
-  endOne: list('endOne', ENDS_THINGS, { ...ENDING, whole: END_ONE }),
+  endOne: list('endOne', ENDS_THINGS, { ...ENDING, quick: END_ONE.quick, whole: END_ONE.asText }),
   change: list('change', '', { act: CHANGE, call: 'change' }),
   revoke: step('revoke', ENDS_THINGS, REVOKE),
   failTicket: step('failTicket', ENDS_THINGS, FAIL_TICKET),

@@ -10,7 +10,7 @@
 
 /** The lowest version of this format that code must know to work with the data. 2: ends and log entries of several (together.ts).
  *  3: log entries with one field for several events (log-groups.ts). */
-const FORMAT = '3';
+export const FORMAT = '3';
 
 /** Names for the keys, the same in every script: a key that a script touches is always declared (a slot may be moving). */
 const KEY_NAMES = String.raw`
