@@ -58,9 +58,10 @@ export async function askAcquires(
   const sent = items.filter(isSent);
   const call = acquireCall(sent) ?? { script: SCRIPTS.acquire, args: sent.map((item) => item.text()) };
   const answered = await run(call.script, call.args);
-  const epoch = answered.rest[0];
-  if (typeof epoch !== 'number') return inPlace(items, answered);
-  return answersOf(answered, allGranted(items, answered.moment, { epoch, arrival: Number(answered.rest[1]) }, own));
+  const [count, epoch, arrival] = answered.rest;
+  if (typeof count !== 'number') return inPlace(items, answered);
+  const drawn = { epoch: Number(epoch), arrival: Number(arrival) }; // texts: a client may round whole numbers this large (S17)
+  return answersOf(answered, allGranted(items, answered.moment, drawn, own));
 }
 
 /** Epochs and arrivals are drawn in the order of the list. */

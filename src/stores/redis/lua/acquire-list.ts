@@ -36,7 +36,7 @@ const LOOK_AT_NAMES = String.raw`
 const GRANT_ALL = String.raw`
     ${DIGITS}${beginDigits('epoch')}${beginDigits('arrival')}
     local rows, members, ends, events, at, since = {}, {}, {}, {}, 0, 0
-    reply[4], reply[5] = epoch + 1, arrival + 1
+    reply[4], reply[5], reply[6] = count, string.format('%.0f', epoch + 1), string.format('%.0f', arrival + 1)
     for run = tails + count + 1, #ARGV, 3 do
       local ttlMs, callerWall = string.match(ARGV[run], '^%S+ (%S+) (%S+)')
       local many, expiresAt = tonumber(ARGV[run + 1]), string.format('%.0f', now + ttlMs)

@@ -50,7 +50,7 @@ const finish = (event: string, reply: string): string => String.raw`
       return {now, now, rest, ${reply}}
 `;
 
-/** bornAt ttlMs callerWall flags id owner name end; the answer is epoch and arrival. The row is written if there is none with its id,
+/** bornAt ttlMs callerWall flags id owner name end; the answer is how many, epoch and arrival. The row is written if there is none with its id,
  *  and only then anything else is. */
 export const ACQUIRE_ONE = {
   quick: quickly(String.raw`
@@ -67,7 +67,7 @@ export const ACQUIRE_ONE = {
 ${finish(
   String.raw`'A ' .. nowText .. ' ' .. nowText .. ' ' .. epochText .. ' -a\n' .. id .. '\n' .. owner .. '\n' .. name
           .. '\n\n\nttlMs#' .. ttlMs .. '\texpiresAt#' .. expiresAt .. '\twaitedMs#0'`,
-  'tonumber(epochText), arrivalText',
+  '1, epochText, arrivalText',
 )}
       end
     end

@@ -1,0 +1,158 @@
+// Calls with one item, which have a short way of their own (src/stores/redis/lua/one-item.ts). Whether it was taken shows in the
+// commands the server has counted: nobody else writes with HSETNX.
+import { describe, expect, test } from 'vitest';
+import { makeId } from '../../src/domain/ids.js';
+import type { Lease } from '../../src/domain/lease.js';
+import type { AcquireRequest } from '../../src/domain/requests.js';
+import { keysOf } from '../../src/stores/redis/keys.js';
+import type { AcquireResult, Store } from '../../src/stores/store.js';
+import { systemClock } from '../../src/system-clock.js';
+import { ask } from '../support/ask.js';
+import { onRedis, type Admin } from '../support/redis-site.js';
+import type { RedisServer } from '../support/servers/redis-server.js';
+import { isSkipped } from '../support/servers/server-process.js';
+
+const clock = systemClock();
+const [META = '', ROWS = '', , , , , LOG = ''] = keysOf('default');
+const LAST = Number.MAX_SAFE_INTEGER;
+let server: RedisServer;
+let admin: Admin;
+let store: Store;
+
+const request = (name: string, changes: Partial<AcquireRequest> = {}): Promise<AcquireRequest> =>
+  ask(store, clock, name, changes);
+async function asked(one: AcquireRequest): Promise<AcquireResult> {
+  const [result] = (await store.acquire([one])).results;
+  if (result === undefined || result.outcome === 'failed') throw result?.error ?? new Error('no result');
+  return result;
+}
+async function take(name: string): Promise<Lease> {
+  const result = await asked(await request(name));
+  if (result.outcome !== 'granted') throw new Error(result.outcome);
+  return result.lease;
+}
+async function release({ id, epoch }: Lease): Promise<string | undefined> {
+  const { results } = await store.end([{ id, epoch, requestId: clock.randomText(), why: 'released' }]);
+  return results[0]?.outcome;
+}
+/** Needs, epoch, now, arrival, seq and what follows. */
+async function setCounters(change: (words: string[]) => void): Promise<void> {
+  const words = ((await admin.get(META)) ?? '').split(' ');
+  change(words);
+  await admin.set(META, words.join(' '));
+}
+const shortWays = async (): Promise<number> => {
+  const stats = String(await admin.sendCommand(['INFO', 'commandstats']));
+  return Number(/cmdstat_hsetnx:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+};
+
+describe.skipIf(isSkipped('redis'))('calls with one item', () => {
+  onRedis(clock, { stepClock: true }, (site) => {
+    ({ server, admin, store } = site);
+  });
+
+  test('S6, S8: take the short way, and leave what any other would', async () => {
+    const before = await shortWays();
+    const leases: Lease[] = [];
+    for (let i = 0; i < 40; i += 1) leases.push(await take(`x/${i}`));
+    expect((await shortWays()) - before).toBeGreaterThan(20);
+    expect((await store.get(leases.map(({ id }) => id))).items).toEqual(leases);
+    for (const lease of leases) expect(await release(lease)).toBe('released');
+    const { items } = await store.get(leases.map(({ id }) => id));
+    expect(items).toEqual(
+      leases.map((lease, i) => ({ ...lease, status: 'released', endedAt: items[i]?.endedAt ?? 'none' })),
+    );
+    const page = await store.events({ limit: 1_000 });
+    const rows = page.outcome === 'rows' ? page.rows : [];
+    expect(rows.map(({ type, leaseId, epoch }) => [type, leaseId, epoch])).toEqual([
+      ...leases.map(({ id, epoch }) => ['lease.acquired', id, epoch]),
+      ...leases.map(({ id, epoch }) => ['lease.released', id, epoch]),
+    ]);
+    expect(rows.slice(0, 40).map(({ data }) => data)).toEqual(
+      leases.map(({ ttlMs, expiresAt }) => ({ ttlMs, expiresAt, waitedMs: 0 })),
+    );
+  });
+
+  test('S1, S8: a held name is refused, a known id is answered with what it is', async () => {
+    for (let i = 0; i < 10; i += 1) {
+      const first = await request(`held/${i}`);
+      const granted = await asked(first);
+      expect(granted).toMatchObject({ outcome: 'granted', again: false });
+      expect(await asked(first)).toMatchObject({ outcome: 'granted', again: true });
+      expect(await asked(await request(`held/${i}`))).toMatchObject({
+        outcome: 'refused',
+        refusal: { reason: 'held' },
+      });
+      expect(await asked({ ...first, ttlMs: 9_000 })).toEqual({ outcome: 'mismatch' });
+      const elsewhere = await request(`free/${i}`, { id: first.id });
+      expect(await asked(elsewhere)).toEqual({ outcome: 'mismatch' });
+      expect(await asked(await request(`free/${i}`))).toMatchObject({ outcome: 'granted' });
+    }
+  });
+
+  test('S2, S17: counters go on by their last digit, across nines and up to the last safe integer', async () => {
+    for (const start of [9_999_999_999_990, LAST - 20]) {
+      await setCounters((words) => {
+        words[1] = String(start);
+        words[3] = '95';
+      });
+      for (let i = 1; i <= 20; i += 1) {
+        const lease = await take(`n/${start}/${i}`);
+        expect(lease.epoch).toBe(start + i);
+        const row = (await admin.hGet(ROWS, lease.id)) ?? '';
+        expect(row.split('\n')[0]?.split(' ')).toEqual(
+          [
+            'A',
+            lease.epoch,
+            lease.expiresAt,
+            lease.acquiredAt,
+            lease.acquiredAt,
+            0,
+            lease.skewMs,
+            lease.ttlMs,
+            95 + i,
+            0,
+            '',
+          ].map(String),
+        );
+        await release(lease);
+      }
+    }
+    await expect(take('one/more')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
+
+  test('S18: the log keeps its bound', async () => {
+    for (let i = 0; i < 150; i += 1) await release(await take('x'));
+    await setCounters((words) => {
+      words[4] = '1999990';
+    });
+    for (let i = 0; i < 10; i += 1) await release(await take('x'));
+    const [oldest] = await admin.sendCommand<[string, string[]][]>(['XRANGE', LOG, '-', '+', 'COUNT', '1']);
+    expect(Number(oldest?.[0].split('-')[0])).toBeGreaterThan(1);
+    const page = await store.events({ limit: 20, backward: true });
+    expect(page).toMatchObject({ outcome: 'rows' });
+  });
+
+  test('S13: a clock that was set back stands still, and goes on when it is past', async () => {
+    const first = await take('a');
+    server.clock.step(-5_000);
+    for (let i = 0; i < 10; i += 1) expect((await take(`b/${i}`)).acquiredAt).toBeGreaterThanOrEqual(first.acquiredAt);
+    expect(await release(first)).toBe('released');
+    server.clock.step(10_000);
+    expect((await take('c')).acquiredAt).toBeGreaterThan(first.acquiredAt + 4_000);
+  });
+
+  test('H1: whoever watches is told', async () => {
+    let told = 0;
+    const leave = store.subscribe({ changed: () => (told += 1) });
+    await expect.poll(async () => (await release(await take('x')), told)).toBeGreaterThan(3);
+    leave();
+  });
+
+  test('S8: an id that is older than ids live is refused', async () => {
+    const old = (await store.time()).now - 61_000;
+    expect(await asked(await request('x', { bornAt: old, id: makeId(old, clock.randomText()) }))).toEqual({
+      outcome: 'tooOld',
+    });
+  });
+});
