@@ -354,4 +354,27 @@ describe.skipIf(isSkipped('postgres'))("streams in the caller's transaction", ()
     const { items } = await store.sequences.read({ stream: STREAM, from: 2, limit: 1, seal: false, watch: false });
     expect(JSON.stringify(items[0]?.operation)).toBe('{"z":1,"a":2}');
   });
+
+  test('S13, N2: a number whose holder was told that it is over is not its again when the clock is set back', async () => {
+    const held = await leased('late', { ttlMs: 1_000 });
+    const progress = { stream: STREAM, operationId: 'late', epoch: held.epoch, progress: { what: 'look' as const } };
+    site.server.clock.step(5_000);
+    expect((await store.sequences.commit([request(held)])).results).toMatchObject([
+      { outcome: 'notHeld', state: 'expired' },
+    ]);
+    site.server.clock.step(-5_000);
+    const ended = [{ outcome: 'notHeld', state: 'expired', epoch: held.epoch }];
+    expect((await store.sequences.commit([request(held)])).results).toMatchObject(ended);
+    expect((await store.sequences.progress([progress])).results).toMatchObject(ended);
+    expect((await store.sequences.release([{ ...held, reason: 'x' }])).results).toMatchObject(ended);
+    const tx = await begin();
+    expect((await store.sequences.commitIn(tx, request(held))).result).toMatchObject(ended[0] ?? {});
+    await tx.query('ROLLBACK');
+    const again = await leased('late');
+    expect([again.first, again.epoch > held.epoch]).toEqual([held.first, true]);
+    expect((await store.sequences.commit([request(held)])).results).toMatchObject([
+      { outcome: 'notHeld', state: 'leased' },
+    ]);
+    expect((await store.sequences.commit([request(again)])).results).toMatchObject([{ outcome: 'committed' }]);
+  });
 });

@@ -28,10 +28,10 @@ BEGIN
   IF p_plain THEN
     SELECT array_agg(f.id ORDER BY f.ord), array_agg(f.first ORDER BY f.ord), bool_and(f.fine), min(f.expires_at), count(*)
       INTO v_ids, v_firsts, v_fine, v_until, v_count FROM (
-        SELECT i.ord, t.id, r.first, r.expires_at, r.state = 0 AND r.epoch = i.epoch AND r.count = i.count AS fine
+        SELECT i.ord, t.id, r.first, r.expires_at, r.state = 0 AND NOT r.lapsed AND r.epoch = i.epoch AND r.count = i.count AS fine
           FROM unnest(p_streams, p_operations, p_epochs, p_counts) WITH ORDINALITY i(stream, operation, epoch, count, ord),
             LATERAL (SELECT y.id FROM {s}.stream y WHERE y.ns = sp.ns AND y.name = i.stream OFFSET 0) t,
-            LATERAL (SELECT x.first, x.expires_at, x.state, x.epoch, x.count FROM {s}.span x
+            LATERAL (SELECT x.first, x.expires_at, x.state, x.lapsed, x.epoch, x.count FROM {s}.span x
               WHERE x.operation_id = i.operation AND x.stream = t.id AND x.moved_from IS NULL FOR UPDATE SKIP LOCKED) r) f;
   END IF;
   v_now := {s}.clock_v1();
@@ -83,9 +83,7 @@ BEGIN
   IF x.first = -1 THEN RETURN '["failed","busy"]'; END IF;
   v_stored := {s}.seq_answer_stored_v1(x, p_content);
   IF v_stored IS NOT NULL THEN RETURN v_stored; END IF;
-  IF x.first IS NULL OR x.state <> 0 OR x.epoch <> p_epoch OR p_now >= x.expires_at THEN
-    RETURN {s}.seq_not_held_v1(x, p_now);
-  END IF;
+  IF NOT {s}.seq_is_held_v1(x, p_epoch, p_now) THEN RETURN {s}.seq_refuse_v1(x, p_epoch, p_now); END IF;
   IF x.count <> p_count THEN RETURN json_build_array('failed', 'count', x.count)::text; END IF;
   x := {s}.seq_store_here_v1(sp, p_now, p_name, p_text, p_content, NULL, x);
   RETURN json_build_array('committed', x.first, false)::text;
@@ -121,14 +119,15 @@ BEGIN
     WHERE t.ns = sp.ns AND t.name = p_stream AND y.operation_id = p_operation AND y.moved_from IS NULL;
   v_stored := {s}.seq_answer_stored_v1(x, p_content);
   IF v_stored IS NOT NULL THEN RETURN {s}.seq_reply_v1(sp, v_now, v_stored); END IF;
-  IF x.state = 0 AND x.epoch = p_epoch AND v_now < x.expires_at THEN
+  IF {s}.seq_is_held_v1(x, p_epoch, v_now) THEN
     SELECT y.* INTO x FROM {s}.span y WHERE y.stream = x.stream AND y.first = x.first FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN RETURN {s}.seq_reply_v1(sp, v_now, '["failed","busy"]'); END IF;
     v_now := {s}.clock_v1();
   END IF;
   v_stored := {s}.seq_answer_stored_v1(x, p_content);
   IF v_stored IS NOT NULL THEN RETURN {s}.seq_reply_v1(sp, v_now, v_stored); END IF;
-  IF x.first IS NULL OR x.state <> 0 OR x.epoch <> p_epoch OR v_now >= x.expires_at THEN
+  -- That it lapsed is not written down here: the row would be locked until the caller's transaction ends.
+  IF NOT {s}.seq_is_held_v1(x, p_epoch, v_now) THEN
     PERFORM {s}.seq_doubt_v1();
     RETURN {s}.seq_reply_v1(sp, v_now, {s}.seq_not_held_v1(x, v_now));
   END IF;

@@ -20,8 +20,8 @@ BEGIN
     x := {s}.seq_find_v1(v_item.id, v_item.operation);
     IF x.first = -1 THEN
       v_results := v_results || '["failed","busy"]'::text;
-    ELSIF x.first IS NULL OR x.state <> 0 OR x.epoch <> v_item.epoch OR v_now >= x.expires_at THEN
-      v_results := v_results || {s}.seq_not_held_v1(x, v_now);
+    ELSIF NOT {s}.seq_is_held_v1(x, v_item.epoch, v_now) THEN
+      v_results := v_results || {s}.seq_refuse_v1(x, v_item.epoch, v_now);
     ELSIF v_item.what = 3 AND x.count <> v_item.count THEN
       v_results := v_results || json_build_array('failed', 'count', x.count)::text;
     ELSE
@@ -62,8 +62,8 @@ BEGIN
       v_results := v_results || '["failed","busy"]'::text;
     ELSIF x.state = 3 AND x.epoch = v_item.epoch AND x.reason = v_item.reason THEN
       v_results := v_results || '["released",true]'::text;
-    ELSIF x.first IS NULL OR x.state <> 0 OR x.epoch <> v_item.epoch OR v_now >= x.expires_at THEN
-      v_results := v_results || {s}.seq_not_held_v1(x, v_now);
+    ELSIF NOT {s}.seq_is_held_v1(x, v_item.epoch, v_now) THEN
+      v_results := v_results || {s}.seq_refuse_v1(x, v_item.epoch, v_now);
     ELSE
       was := x;
       x.claim_epoch := NULL;
@@ -119,7 +119,7 @@ BEGIN
       v_result := json_build_array('stored', v_place.first, 'repeated')::text;
     ELSIF v_now < x.claim_until THEN
       v_result := json_build_array('busy', x.claim_until - v_now)::text;
-    ELSIF x.state = 0 AND v_now < x.expires_at THEN
+    ELSIF x.state = 0 AND v_now < x.expires_at AND NOT x.lapsed THEN
       IF x.epoch IS DISTINCT FROM v_item.epoch THEN
         v_result := json_build_array('busy', x.expires_at - v_now)::text;
       ELSE

@@ -92,7 +92,7 @@ BEGIN
   IF FOUND THEN
     IF x.kind <> p_kind OR x.count <> p_count THEN RETURN '["mismatch"]'; END IF;
     IF x.state > 1 THEN RETURN '["settled",' || {s}.seq_shown_v1(x) || ']'; END IF;
-    IF x.state = 1 OR p_now >= x.expires_at THEN
+    IF x.state = 1 OR p_now >= x.expires_at OR x.lapsed THEN
       IF p_now < x.claim_until THEN RETURN json_build_array('recovering', x.claim_until - p_now)::text; END IF;
       -- A caller's own transaction has it: what it comes to will be known when that ends.
       IF NOT v_locked THEN RETURN '["recovering",${BUSY_MS}]'; END IF;
@@ -102,7 +102,7 @@ BEGIN
       x.owner := p_owner;
       x.leased_at := p_now;
       x.expires_at := p_now + p_ttl;
-      UPDATE {s}.span y SET state = 0, epoch = x.epoch, owner = p_owner, leased_at = p_now, expires_at = x.expires_at,
+      UPDATE {s}.span y SET state = 0, lapsed = false, epoch = x.epoch, owner = p_owner, leased_at = p_now, expires_at = x.expires_at,
           ttl_ms = p_ttl, claim_epoch = NULL, claim_until = NULL, claim_owner = NULL, retry_at = NULL
         WHERE y.stream = x.stream AND y.first = x.first;
       PERFORM {s}.seq_log_v1(sp, p_now, p_name, x, 11, ',"expiresAt":' || x.expires_at || ',"again":true');

@@ -94,12 +94,26 @@ BEGIN
 END $$;
 
 CREATE FUNCTION {s}.seq_state_v1(x {s}.span, p_now bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN (x).first IS NULL THEN 'unknown' WHEN (x).state = 0 AND p_now >= (x).expires_at THEN 'expired'
+  SELECT CASE WHEN (x).first IS NULL THEN 'unknown' WHEN (x).state = 0 AND (p_now >= (x).expires_at OR (x).lapsed) THEN 'expired'
     ELSE (ARRAY['leased', 'recovering', 'committed', 'gap', 'filled', 'moved'])[(x).state + 1] END
 $$;
 CREATE FUNCTION {s}.seq_not_held_v1(x {s}.span, p_now bigint) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT json_build_array('notHeld', {s}.seq_state_v1(x, p_now), (x).epoch)::text
 $$;
+
+-- Leased, by who says so, and not over.
+CREATE FUNCTION {s}.seq_is_held_v1(x {s}.span, p_epoch bigint, p_now bigint) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  RETURN x.first IS NOT NULL AND x.state = 0 AND x.epoch = p_epoch AND p_now < x.expires_at AND NOT x.lapsed;
+END $$;
+-- A holder that is told that its lease is over is told so for good, also when the clock is set back afterwards (S13). The row is locked.
+CREATE FUNCTION {s}.seq_refuse_v1(x {s}.span, p_epoch bigint, p_now bigint) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  IF x.state = 0 AND x.epoch = p_epoch AND NOT x.lapsed THEN
+    UPDATE {s}.span y SET lapsed = true WHERE y.stream = x.stream AND y.first = x.first;
+  END IF;
+  RETURN {s}.seq_not_held_v1(x, p_now);
+END $$;
 
 -- Where the operations of this span's operation id are stored: its number there and their hash; NULL when they are not.
 CREATE FUNCTION {s}.seq_stored_v1(x {s}.span, OUT first bigint, OUT content bigint) LANGUAGE plpgsql VOLATILE AS $$

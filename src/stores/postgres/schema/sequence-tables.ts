@@ -26,6 +26,7 @@ CREATE TABLE {s}.stream_next (
 ) WITH (fillfactor = 20);
 
 -- state: 0 leased, 1 recovering, 2 committed, 3 gap, 4 filled, 5 moved. content: hash of the operations once they were stored.
+-- lapsed: its holder was told that it is over, which a clock that is set back does not undo (S13).
 -- operations, partial, finished: JSON, kept as the text it came in. moved_from: made by a move; the id is that span's.
 CREATE TABLE {s}.span (
   first bigint NOT NULL,
@@ -39,6 +40,7 @@ CREATE TABLE {s}.span (
   attempts integer NOT NULL DEFAULT 0,
   state smallint NOT NULL,
   manual boolean NOT NULL DEFAULT false,
+  lapsed boolean NOT NULL DEFAULT false,
   operation_id text COLLATE "C" NOT NULL,
   kind text COLLATE "C" NOT NULL,
   owner text COLLATE "C" NOT NULL,
