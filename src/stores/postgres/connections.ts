@@ -56,12 +56,18 @@ export class Connections implements Lender {
     return { size: options.max, inUse: totalCount - idle, idle, waiting: waitingCount };
   }
 
+  /** A connection that was used just now, if there is one: nobody has to wait for it. */
+  borrowAtOnce(): Borrowed | undefined {
+    const last = this.#kept.at(-1);
+    if (last === undefined || last.isBroken || this.#clock.monotonic() - last.usedAt > IDLE_MS) return undefined;
+    return this.#takeKept();
+  }
+
   /** A connection that was alive a moment ago. */
   async borrow(): Promise<Borrowed> {
     for (let dead = 0; dead < MAX_DEAD_CONNECTIONS; dead += 1) {
       const borrowed = this.#takeKept() ?? (await this.#take());
-      const usedAt = this.#usedAt.get(borrowed.client) ?? Infinity;
-      if (this.#clock.monotonic() - usedAt > IDLE_MS) await this.#lookAtSockets();
+      if (this.#clock.monotonic() - borrowed.usedAt > IDLE_MS) await this.#lookAtSockets();
       if (!borrowed.isBroken) return borrowed;
       borrowed.giveBack();
     }
@@ -70,16 +76,16 @@ export class Connections implements Lender {
 
   back(borrowed: Borrowed): void {
     if (!this.#borrowed.delete(borrowed)) return;
-    this.#usedAt.set(borrowed.client, this.#clock.monotonic());
+    borrowed.usedAt = this.#clock.monotonic();
     if (this.#isOwn && !this.#isClosing && !borrowed.isBroken && this.#waiting.size === 0) this.#keep(borrowed);
-    else borrowed.toPool();
+    else this.#toPool(borrowed);
     this.#checkEmpty();
   }
 
   died(borrowed: Borrowed): void {
     if (!this.#kept.includes(borrowed)) return; // in somebody's hands: it is looked at when it comes back
     this.#kept = this.#kept.filter((other) => other !== borrowed);
-    borrowed.toPool();
+    this.#toPool(borrowed);
   }
 
   /** Resolves when nobody waits and nothing is lent any more. From now on nothing is kept. */
@@ -137,6 +143,7 @@ export class Connections implements Lender {
 
   #lend(client: PoolClient): Borrowed {
     const borrowed = new Borrowed(client, this.#clock, this.#place, this);
+    borrowed.usedAt = this.#usedAt.get(client) ?? Infinity;
     this.#borrowed.add(borrowed);
     return borrowed;
   }
@@ -163,10 +170,15 @@ export class Connections implements Lender {
   }
 
   #letGo(usedBefore: number): void {
-    const isUnused = ({ client }: Borrowed): boolean => (this.#usedAt.get(client) ?? 0) <= usedBefore;
+    const isUnused = ({ usedAt }: Borrowed): boolean => usedAt <= usedBefore;
     const unused = this.#kept.filter(isUnused);
     this.#kept = this.#kept.filter((one) => !isUnused(one));
-    for (const borrowed of unused) borrowed.toPool();
+    for (const borrowed of unused) this.#toPool(borrowed);
+  }
+
+  #toPool(borrowed: Borrowed): void {
+    this.#usedAt.set(borrowed.client, borrowed.usedAt);
+    borrowed.toPool();
   }
 
   #checkEmpty(): void {

@@ -30,6 +30,8 @@ export interface Lender {
 
 export class Borrowed {
   readonly client: PoolClient;
+  /** When it was given back last, on the monotonic clock. */
+  usedAt = Infinity;
   readonly #clock: Clock;
   readonly #place: () => Place;
   readonly #owner: Lender;
@@ -60,12 +62,13 @@ export class Borrowed {
   }
 
   /** The same for a call that answers one text. */
-  async reply(call: NamedCall): Promise<unknown> {
-    if (takesReplyQueries(this.client)) {
-      return this.#answerWithin(CALL_LIMIT_MS, (answered) => this.client.query(new ReplyQuery(call, answered)));
-    }
-    const { name, ...rest } = call;
-    const { rows } = await this.run(name === '' ? rest : call);
+  reply(call: NamedCall): Promise<unknown> {
+    if (!takesReplyQueries(this.client)) return this.#replyByQuery(call);
+    return this.#answerWithin(CALL_LIMIT_MS, (answered) => this.client.query(new ReplyQuery(call, answered)));
+  }
+
+  async #replyByQuery({ name, ...rest }: NamedCall): Promise<unknown> {
+    const { rows } = await this.run(name === '' ? rest : { name, ...rest });
     return (rows[0] as { readonly reply?: unknown } | undefined)?.reply;
   }
 

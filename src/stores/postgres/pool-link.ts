@@ -129,12 +129,17 @@ export class PoolLink implements PostgresLink {
   /** A name that was refused was refused before anything was executed: the same is asked once more without one. */
   async #askNamed<T>(ask: (borrowed: Borrowed, keepsNames: boolean) => Promise<T>): Promise<T> {
     if (this.#closed) throw closedError();
+    const { connections } = this.#parts;
+    let borrowed: Borrowed | undefined;
     try {
-      return await this.#withConnection((borrowed) => ask(borrowed, this.#keepsNames));
+      borrowed = connections.borrowAtOnce() ?? (await connections.borrow());
+      return await ask(borrowed, this.#keepsNames);
     } catch (error) {
       if (!isLostName(codeOf(error))) throw translateError(error, this.#parts.place());
       // Outlines of plans that changed come back with a new connection.
       if (codeOf(error) !== CHANGED_PLAN) this.#keepsNames = false;
+    } finally {
+      borrowed?.giveBack();
     }
     return this.#translated(() => this.#withConnection((borrowed) => ask(borrowed, false)));
   }

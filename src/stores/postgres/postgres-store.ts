@@ -85,11 +85,14 @@ export class PostgresStore implements port.Store {
       const single = encodeSingle(items);
       const plain = single ?? encodePlain(items);
       if (plain === undefined) {
-        const { body, ...reply } = await this.#write<Raw[]>('acquire', encodeAcquires(items));
-        return { ...reply, results: body.map((raw) => decodeAcquire(raw, reply.now)) };
+        const reply = await this.#write<Raw[]>('acquire', encodeAcquires(items));
+        return answersOf(
+          reply,
+          reply.body.map((raw) => decodeAcquire(raw, reply.now)),
+        );
       }
-      const { body, ...reply } = await this.#write<PlainColumns>(single ? 'acquire_one' : 'acquire_plain', plain);
-      return { ...reply, results: decodePlain(items, body, reply.now) };
+      const reply = await this.#write<PlainColumns>(single ? 'acquire_one' : 'acquire_plain', plain);
+      return answersOf(reply, decodePlain(items, reply.body, reply.now));
     });
     this.#calls.hints.answered(this.namespace, requests, answers.results);
     return answers;
@@ -103,10 +106,8 @@ export class PostgresStore implements port.Store {
   async end(requests: readonly EndRequest[]): Promise<port.Answers<port.EndResult>> {
     const answers = await sendItems(requests, checked(checkEnd), async (items) => {
       const single = encodeSingleEnd(items);
-      const { body, ...reply } = single
-        ? await this.#write<Raw[] | string>('end_one', single)
-        : await this.#write<Raw[] | string>('end', encodeEnds(items));
-      return { ...reply, results: decodeEnds(body) };
+      const reply = await this.#write<Raw[] | string>(single ? 'end_one' : 'end', single ?? encodeEnds(items));
+      return answersOf(reply, decodeEnds(reply.body));
     });
     this.#calls.hints.answered(this.namespace, requests, answers.results);
     return answers;
@@ -257,6 +258,13 @@ export class PostgresStore implements port.Store {
   #look<T>(name: string, values: readonly unknown[]): Promise<port.Reply & { body: T }> {
     return this.#calls.call<T>(name, [this.namespace, ...values]);
   }
+}
+
+function answersOf<R>(
+  { now, incarnation, settingsVersion }: port.Reply,
+  results: (R | port.Failed)[],
+): port.Answers<R> {
+  return { now, incarnation, settingsVersion, results };
 }
 
 function checked<Q extends object>(check: (request: Q) => void): (request: Q) => Q {

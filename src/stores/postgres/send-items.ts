@@ -9,19 +9,19 @@ export async function sendItems<Q extends object, C, R>(
   send: (items: readonly C[]) => Promise<Answers<R>>,
 ): Promise<Answers<R>> {
   checkBatch(requests);
-  const failed = new Map<number, Failed>();
+  const failed: Failed[] = [];
   const items: C[] = [];
-  for (const [i, request] of requests.entries()) {
+  for (let i = 0; i < requests.length; i += 1) {
     try {
-      checkItem(request);
-      items.push(check(request));
+      checkItem(requests[i]);
+      items.push(check(requests[i] as Q));
     } catch (error) {
       if (!(error instanceof LeaseError)) throw error;
-      failed.set(i, { outcome: 'failed', error });
+      failed[i] = { outcome: 'failed', error };
     }
   }
+  if (failed.length === 0) return send(items);
   const answers = await send(items);
-  if (failed.size === 0) return answers;
   let next = 0;
-  return { ...answers, results: requests.map((_, i) => failed.get(i) ?? (answers.results[next++] as R | Failed)) };
+  return { ...answers, results: requests.map((_, i) => failed[i] ?? (answers.results[next++] as R | Failed)) };
 }
