@@ -400,6 +400,22 @@ export const MUTANTS: readonly Mutant[] = [
     by: ['test/stores/redis-plain-lists.test.ts'],
   },
   {
+    name: 'a request alone that looks at nobody who waits (Redis)',
+    rule: 'Q1',
+    file: 'src/stores/redis/lua/one-item.ts',
+    before: '(0 0 (%d+) (%d+) (.*))$',
+    after: '(%d+ 0 (%d+) (%d+) (.*))$',
+    by: ['test/stores/redis-one-item.test.ts'],
+  },
+  {
+    name: 'a refusal that a clock set back undoes (PostgreSQL)',
+    rule: 'S13',
+    file: 'src/stores/postgres/schema/sequence-parts.ts',
+    before: 'UPDATE {s}.span y SET lapsed = true WHERE',
+    after: 'UPDATE {s}.span y SET lapsed = false WHERE',
+    by: ['test/stores/postgres-sequence-transactions.test.ts'],
+  },
+  {
     name: 'a hint in the channel of somebody else (Redis)',
     rule: 'Q3',
     file: 'src/stores/redis/lua/hold.ts',

@@ -377,4 +377,20 @@ describe.skipIf(isSkipped('postgres'))("streams in the caller's transaction", ()
     ]);
     expect((await store.sequences.commit([request(again)])).results).toMatchObject([{ outcome: 'committed' }]);
   });
+
+  test('S13, V1, N3: nor is one that was claimed and is to be tried again; what is over is recovered', async () => {
+    const [held, told] = [await leased('claimed', { ttlMs: 1_000 }), await leased('told', { ttlMs: 1_000 })];
+    const order = { stream: STREAM, limit: 1, ttlMs: MINUTE, owner: 'recoverer', gapsToo: false };
+    site.server.clock.step(5_000);
+    const [claimed] = (await store.sequences.claim(order)).claimed;
+    expect(claimed?.operationId).toBe('claimed');
+    const claim = { stream: STREAM, operationId: 'claimed', claimEpoch: claimed?.claimEpoch ?? 0 };
+    const settlement = { to: 'retry', error: 'x', afterMs: 0 } as const;
+    const settled = await store.sequences.settle([{ ...claim, settlement }]);
+    expect(settled.results).toMatchObject([{ outcome: 'settled' }]);
+    expect((await store.sequences.commit([request(told)])).results).toMatchObject([{ outcome: 'notHeld' }]);
+    site.server.clock.step(-5_000);
+    expect((await store.sequences.commit([request(held)])).results).toMatchObject([{ outcome: 'notHeld' }]);
+    expect((await store.sequences.claim(order)).claimed.map(({ operationId }) => operationId)).toEqual(['told']);
+  });
 });

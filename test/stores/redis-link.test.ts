@@ -133,6 +133,21 @@ describe.skipIf(isSkipped('redis'))('the link to Redis', () => {
       await link.close();
     });
 
+    test('the second does not outlive the first', async () => {
+      const link = await openLink(server.url, { clock });
+      const admin = await openLink(server.url, { clock });
+      const first = String(await link.command('k', ['CLIENT', 'ID']));
+      await many(link, 50);
+      await expect.poll(() => link.facts()['connections']).toBe(2);
+      await admin.command('k', ['CLIENT', 'KILL', 'ID', first]);
+      await expect.poll(() => many(link, 1).catch(() => 'not yet')).toEqual(['0']);
+      expect(link.facts()['connections']).toBe(1);
+      expect(await many(link, 50)).toEqual(answers(50));
+      await expect.poll(() => link.facts()['connections']).toBe(2);
+      await link.close();
+      await admin.close();
+    });
+
     test('go over the first where the server has none to spare, and where the second was cut', async () => {
       const link = await openLink(server.url, { clock });
       const admin = await openLink(server.url, { clock });

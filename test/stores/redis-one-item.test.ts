@@ -42,7 +42,7 @@ async function setCounters(change: (words: string[]) => void): Promise<void> {
   await admin.set(META, words.join(' '));
 }
 const shortWays = async (): Promise<number> => {
-  const stats = String(await admin.sendCommand(['INFO', 'commandstats']));
+  const stats = await admin.sendCommand<string>(['INFO', 'commandstats']);
   return Number(/cmdstat_hsetnx:calls=(\d+)/.exec(stats)?.[1] ?? 0);
 };
 
@@ -147,6 +147,30 @@ describe.skipIf(isSkipped('redis'))('calls with one item', () => {
     const leave = store.subscribe({ changed: () => (told += 1) });
     await expect.poll(async () => (await release(await take('x')), told)).toBeGreaterThan(3);
     leave();
+  });
+
+  test('Q1: who comes later does not pass one who waits, on a name that is free just now or on any other', async () => {
+    const held = await take('door');
+    const waiting = await request('door', { join: true });
+    expect(await asked(waiting)).toMatchObject({ outcome: 'queued', place: 1 });
+    expect(await release(held)).toBe('released');
+    for (let i = 0; i < 10; i += 1) {
+      expect(await asked(await request('door'))).toMatchObject({ outcome: 'refused', refusal: { reason: 'queue' } });
+      expect(await asked(await request(`other/${i}`))).toMatchObject({ outcome: 'granted' });
+    }
+    expect(await asked(waiting)).toMatchObject({ outcome: 'granted' });
+  });
+
+  test('S1: a subtree keeps a single request below it out', async () => {
+    const parts = [{ name: 'tree', scope: 'subtree', mode: 'exclusive' }] as const;
+    expect(await asked(await request('tree', { parts }))).toMatchObject({ outcome: 'granted' });
+    for (let i = 0; i < 10; i += 1) {
+      expect(await asked(await request(`tree/${i}`))).toMatchObject({
+        outcome: 'refused',
+        refusal: { reason: 'held' },
+      });
+      expect(await asked(await request(`trees/${i}`))).toMatchObject({ outcome: 'granted' });
+    }
   });
 
   test('S8: an id that is older than ids live is refused', async () => {

@@ -4,7 +4,7 @@ import { checkItem, isRequestId } from '../../domain/check-request.js';
 import { LeaseError } from '../../domain/errors.js';
 import type { AcquireRequest, EndRequest } from '../../domain/requests.js';
 import type { AcquireResult, Answers, EndResult, Failed } from '../store.js';
-import { AcquireItem, endItem, type Answer, type Item, type Moment } from './items.js';
+import { AcquireItem, endItem, endResult, type Answer, type Item, type Moment } from './items.js';
 import type { Script } from './link.js';
 import { SCRIPTS } from './lua/scripts.js';
 import type { Answered } from './namespace.js';
@@ -91,16 +91,19 @@ function answersOf<R>({ reply }: Answered, results: (R | Failed)[]): Answers<R> 
 
 const RELEASED: EndResult = { outcome: 'released', again: false, blockedMs: 0 };
 
-/** What an answer means does not depend on the request, so of releases of our own nothing is kept for it. */
 export async function askEnds(run: Run, requests: readonly EndRequest[], own: OwnLeases): Promise<Answers<EndResult>> {
   const releases = ownReleases(requests, own);
   const call = releases && endCall(releases);
-  if (!call) return askItems((args) => run(SCRIPTS.end, args), requests, endItem);
+  if (!call) {
+    own.forget(requests);
+    return askItems((args) => run(SCRIPTS.end, args), requests, endItem);
+  }
   const answered = await run(call.script, call.args);
-  if (typeof answered.rest[0] !== 'number') return inPlace(requests.map(endItem), answered);
+  const { rest } = answered;
+  const isDone = typeof rest[0] === 'number';
   return answersOf(
     answered,
-    requests.map(() => RELEASED),
+    releases.map((_, i) => (isDone ? RELEASED : endResult(rest[i] as Answer))),
   );
 }
 

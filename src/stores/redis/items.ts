@@ -176,14 +176,16 @@ export function endItem(request: EndRequest): Item<EndResult> {
   const { id, epoch = '-', why, requestId } = request;
   return {
     text: () => `${id} ${epoch} ${why === 'timeout' ? why : 'cancelled'} ${requestId}`,
-    read: (answer) => {
-      if (answer === 'released') return { outcome: 'released', again: false, blockedMs: 0 };
-      const [outcome, first, second] = listOf(answer);
-      if (outcome === 'released') return { outcome, again: first === 1, blockedMs: Number(second) };
-      if (outcome === 'stale') return { outcome, epoch: Number(first) };
-      return { outcome: outcome as 'left' | 'expired' | 'revoked' | 'noted' };
-    },
+    read: endResult,
   };
+}
+
+export function endResult(answer: Answer): EndResult {
+  if (answer === 'released') return { outcome: 'released', again: false, blockedMs: 0 };
+  const [outcome, first, second] = listOf(answer);
+  if (outcome === 'released') return { outcome, again: first === 1, blockedMs: Number(second) };
+  if (outcome === 'stale') return { outcome, epoch: Number(first) };
+  return { outcome: outcome as 'left' | 'expired' | 'revoked' | 'noted' };
 }
 
 export function changeItem(request: ChangeRequest): Item<ChangeResult> {

@@ -103,8 +103,8 @@ export class Link implements RedisLink {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#hearing.close();
-    this.#connections.close();
     this.#second?.close();
+    this.#connections.close();
   }
 
   /** One command, again only while the server says that it has not been executed and soon could be: because a slot is on the move, or
@@ -115,7 +115,7 @@ export class Link implements RedisLink {
     let giveUpAt: number | undefined;
     for (let pauseMs = FIRST_PAUSE_MS; ;) {
       if (this.#isClosed) throw closed();
-      const connections = (this.#underWay > 0 && this.#second?.for(args)) || this.#connections;
+      const connections = this.#choose(args);
       const adapter = connections.current ?? (await connections.open());
       const isFirst = connections === this.#connections;
       let isLate = false;
@@ -144,6 +144,13 @@ export class Link implements RedisLink {
         if (isFirst) this.#underWay -= 1;
       }
     }
+  }
+
+  /** The second for a short call beside another. It does not outlive the first: both lead to the same server. */
+  #choose(args: readonly string[]): Connections {
+    if (!this.#connections.current) this.#second?.letGo();
+    else if (this.#underWay > 0) return this.#second?.for(args) ?? this.#connections;
+    return this.#connections;
   }
 
   /** WAIT right behind the write, over the same connection: it counts the replicas that have it. */

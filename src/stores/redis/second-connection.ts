@@ -7,6 +7,8 @@ import type { Connections } from './connections.js';
 
 /** A server that has no connection to spare is not asked all the time. */
 const ASK_AGAIN_MS = 5_000;
+/** Unused for longer than this it may have died without a word. */
+const IDLE_MS = 30_000;
 /** So many arguments have lists of some sixty items: those are quicker one behind the other. */
 const SHORT_ARGUMENTS = 256;
 
@@ -14,6 +16,7 @@ export class SecondConnection {
   readonly #connections: Connections;
   readonly #clock: Clock;
   #askedAt = -Infinity;
+  #usedAt = 0;
 
   constructor(connections: Connections, clock: Clock) {
     this.#connections = connections;
@@ -27,16 +30,34 @@ export class SecondConnection {
   /** For this call, if it is short and the connection is there. */
   for(args: readonly string[]): Connections | undefined {
     if (args.length > SHORT_ARGUMENTS) return undefined;
-    if (this.#connections.current) return this.#connections;
     const now = this.#clock.monotonic();
-    if (now - this.#askedAt >= ASK_AGAIN_MS) {
-      this.#askedAt = now;
-      this.#connections.open().catch(() => undefined);
+    if (now - this.#usedAt > IDLE_MS) this.letGo();
+    if (this.#connections.current) {
+      this.#usedAt = now;
+      return this.#connections;
     }
+    if (now - this.#askedAt >= ASK_AGAIN_MS) this.#open(now);
     return undefined;
+  }
+
+  /** Where the first leads to is not known any more, or this one was not used for long. */
+  letGo(): void {
+    const { current } = this.#connections;
+    if (current) this.#connections.discard(current);
+    this.#askedAt = -Infinity;
   }
 
   close(): void {
     this.#connections.close();
+  }
+
+  #open(now: number): void {
+    this.#askedAt = now;
+    this.#connections.open().then(
+      () => {
+        this.#usedAt = this.#clock.monotonic();
+      },
+      () => undefined,
+    );
   }
 }

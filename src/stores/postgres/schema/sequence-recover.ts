@@ -3,10 +3,13 @@
 // just committing is passed over.
 import { LIMITS } from '../../../domain/limits.js';
 
+/** What its holder was told is over is due also where the clock was set back since. */
+const DUE = '{s}.seq_due_v1(y.state, CASE WHEN y.lapsed THEN 0 ELSE y.expires_at END, y.retry_at, y.claim_until)';
+
 /** Spans that are due, lowest numbers first, as far as the list is not full. */
 function takeDue(where: string): string {
   return `FOR x IN SELECT y.* FROM {s}.span y WHERE y.stream + 0 = v_stream.id AND ${where}
-        AND {s}.seq_due_v1(y.state, y.expires_at, y.retry_at, y.claim_until) <= v_now
+        AND ${DUE} <= v_now
         ORDER BY y.first LIMIT p_limit + 1 - v_seen FOR UPDATE SKIP LOCKED
       LOOP
         v_seen := v_seen + 1;
@@ -15,7 +18,7 @@ function takeDue(where: string): string {
         EXIT WHEN v_full;
         x.claim_epoch := {s}.seq_epoch_v1(sp);
         x.claim_until := v_now + p_ttl;
-        UPDATE {s}.span y SET state = CASE WHEN y.state < 2 THEN 1 ELSE y.state END, claim_epoch = x.claim_epoch,
+        UPDATE {s}.span y SET state = CASE WHEN y.state < 2 THEN 1 ELSE y.state END, lapsed = true, claim_epoch = x.claim_epoch,
             claim_until = x.claim_until, claim_owner = p_owner, retry_at = CASE WHEN y.state < 2 THEN NULL ELSE y.retry_at END
           WHERE y.stream = x.stream AND y.first = x.first;
         v_claimed := v_claimed || {s}.seq_claimed_v1(v_stream.name, x);
@@ -40,7 +43,7 @@ BEGIN
   RETURN (SELECT count(*) FROM (SELECT FROM (${EACH_STREAM}) t, LATERAL (
       SELECT FROM {s}.stream_next n JOIN {s}.span y ON y.stream + 0 = n.stream
         WHERE n.stream = t.id AND y.state < 2 AND y.first > n.bottom
-          AND {s}.seq_due_v1(y.state, y.expires_at, y.retry_at, y.claim_until) <= p_now) d
+          AND ${DUE} <= p_now) d
     LIMIT ${LIMITS.rowsPerStep + 1}) c);
 END $$;
 
@@ -60,7 +63,7 @@ BEGIN
   -- Nothing to claim is the ordinary case, and writes nothing.
   IF v_backlog = 0 AND NOT (p_gaps AND EXISTS (SELECT FROM (${EACH_STREAM}) t, LATERAL (
       SELECT FROM {s}.span y WHERE y.stream + 0 = t.id AND y.state = 3 AND y.retry_at IS NOT NULL
-        AND {s}.seq_due_v1(y.state, y.expires_at, y.retry_at, y.claim_until) <= v_now LIMIT 1) d)) THEN
+        AND ${DUE} <= v_now LIMIT 1) d)) THEN
     RETURN {s}.seq_reply_v1(sp, v_now, '[[],0,false]');
   END IF;
   sp := {s}.enter_v1(p_namespace);

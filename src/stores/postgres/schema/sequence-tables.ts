@@ -26,7 +26,7 @@ CREATE TABLE {s}.stream_next (
 ) WITH (fillfactor = 20);
 
 -- state: 0 leased, 1 recovering, 2 committed, 3 gap, 4 filled, 5 moved. content: hash of the operations once they were stored.
--- lapsed: its holder was told that it is over, which a clock that is set back does not undo (S13).
+-- lapsed: its holder was told that it is over, or somebody claimed it: a clock that is set back does not undo that (S13).
 -- operations, partial, finished: JSON, kept as the text it came in. moved_from: made by a move; the id is that span's.
 CREATE TABLE {s}.span (
   first bigint NOT NULL,
