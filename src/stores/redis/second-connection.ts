@@ -31,16 +31,17 @@ export class SecondConnection {
   for(args: readonly string[]): Connections | undefined {
     if (args.length > SHORT_ARGUMENTS) return undefined;
     const now = this.#clock.monotonic();
-    if (now - this.#usedAt > IDLE_MS) this.letGo();
-    if (this.#connections.current) {
+    const { current } = this.#connections;
+    if (current && now - this.#usedAt <= IDLE_MS) {
       this.#usedAt = now;
       return this.#connections;
     }
+    if (current) this.#connections.discard(current);
     if (now - this.#askedAt >= ASK_AGAIN_MS) this.#open(now);
     return undefined;
   }
 
-  /** Where the first leads to is not known any more, or this one was not used for long. */
+  /** Where the first leads to is not known any more. */
   letGo(): void {
     const { current } = this.#connections;
     if (current) this.#connections.discard(current);
@@ -53,11 +54,7 @@ export class SecondConnection {
 
   #open(now: number): void {
     this.#askedAt = now;
-    this.#connections.open().then(
-      () => {
-        this.#usedAt = this.#clock.monotonic();
-      },
-      () => undefined,
-    );
+    this.#usedAt = now; // it is opened within seconds, or not at all
+    this.#connections.open().catch(() => undefined);
   }
 }
