@@ -31,7 +31,7 @@ export async function redisSite(grounds: Grounds, slots: number): Promise<Site> 
   return {
     name: 'redis',
     grounds,
-    connectionsPerWorker: 3, // calls, hints, counters
+    connectionsPerWorker: 4, // calls, short calls beside them, hints, counters
     isMonotonic: true,
     url,
     counters: (slot) => ({ kind: 'redis', url: url(slot) }),
