@@ -22,10 +22,16 @@ export function infoOf(
       push: !String(facts['push']).startsWith('polling'),
       guards: ['guardPostgres'],
       roundTrips: 1,
-      durability: durabilityOf(columns),
+      durability: `${durabilityOf(columns)}${lastReleases(columns)}`,
     },
     details: { postgres: version, ...settings, ...facts },
   };
+}
+
+/** docs/decisions/0025 */
+function lastReleases({ synchronousCommit }: InfoColumns): string {
+  if (synchronousCommit !== 'on') return '';
+  return '; a crash may undo a release of the last moment, whose lease then stands until its deadline';
 }
 
 export function durabilityOf({ synchronousCommit, fsync, fullPageWrites, standbys }: InfoColumns): string {

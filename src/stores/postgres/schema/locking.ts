@@ -35,6 +35,14 @@ export function markFrom(seed: string, epochs: string): string {
     (pg_sequence_last_value('{s}.log_row'::regclass) & 2147483647)::integer);`;
 }
 
+/**
+ * A release may be answered before it is on the disk (docs/decisions/0025): a crash that undoes it leaves the lease to its deadline,
+ * and a grant to somebody else is on the disk only together with it. Whoever set anything but the default is left with that.
+ */
+export const ANSWER_BEFORE_THE_DISK = `IF current_setting('synchronous_commit') = 'on' THEN
+    v_none := set_config('synchronous_commit', 'off', true);
+  END IF;`;
+
 export const WRONG_ISOLATION = `current_setting('transaction_isolation') <> 'read committed'`;
 
 /** What enter does after its lock, for the calls that must be quick; nothing out of the ordinary happens in most of them. */

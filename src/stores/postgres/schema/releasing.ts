@@ -1,7 +1,7 @@
 // end, the list nearly every one is: live leases on one name each, without a time to be held at least, released by who holds them. What
 // is looked up before the locks says where each row lies; under the locks it is read there, and not looked for again. Any other list,
 // and any list of which a row has changed meanwhile, goes the way of end_any_v1: its locks are taken again, which costs nothing.
-import { lockEverything, markFrom, WRONG_ISOLATION } from './locking.js';
+import { ANSWER_BEFORE_THE_DISK, lockEverything, markFrom, WRONG_ISOLATION } from './locking.js';
 
 export const RELEASING = `
 CREATE FUNCTION {s}.end_v1(p_namespace text, p_ids text[], p_epochs bigint[], p_requests text[], p_whys text[]) RETURNS text
@@ -51,6 +51,7 @@ BEGIN
           FOR UPDATE SKIP LOCKED) r) held
       WHERE n.id = v_ns AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time();
     IF v_count = cardinality(p_ids) THEN
+      ${ANSWER_BEFORE_THE_DISK}
       ${markFrom('v_seed', 'v_epochs')}
       v_epoch := pg_sequence_last_value(v_epochs);
       UPDATE {s}.lease x SET status = 2, stands = false, ended_at = v_wall, last_request = i.request, reason = NULL,

@@ -4,7 +4,7 @@
 //
 // A statement costs its start and its end, an assignment much less: locks are therefore assignments (`pg_advisory_xact_lock`
 // answers nothing), and all that decides is looked at by the one statement after them (S16).
-import { ANY_NOT_PLAIN, markFrom, WRONG_ISOLATION } from './locking.js';
+import { ANSWER_BEFORE_THE_DISK, ANY_NOT_PLAIN, markFrom, WRONG_ISOLATION } from './locking.js';
 
 /** From the top down: a shared lock on each name above, then the name. */
 const LOCK_NAME = `v_none := pg_advisory_xact_lock_shared(v_seed);
@@ -119,6 +119,7 @@ BEGIN
       AND x.renewed_at <= v_wall AND n.id = v_ns AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time()
     FOR UPDATE OF x SKIP LOCKED;
   IF NOT FOUND THEN RETURN {s}.end_v1(p_namespace, ARRAY[p_id], ARRAY[p_epoch], ARRAY[p_request], ARRAY[p_why]); END IF;
+  ${ANSWER_BEFORE_THE_DISK}
   ${markFrom('v_seed', 'v_epochs')}
   v_e := pg_sequence_last_value(v_epochs);
   UPDATE {s}.lease x SET status = 2, stands = false, ended_at = v_wall, last_request = p_request, reason = NULL, block_epoch = v_e
