@@ -247,7 +247,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/stores/postgres/schema/looking.ts',
     before: '  ) bounds ORDER BY least_e, least_s LIMIT 1;\n',
     after: '  ) bounds ORDER BY least_e DESC, least_s DESC LIMIT 1;\n',
-    by: ['test/stores/postgres-life.test.ts'],
+    by: ['test/stores/postgres-log.test.ts'],
   },
   {
     name: 'epoch repeated after a failover (PostgreSQL)',

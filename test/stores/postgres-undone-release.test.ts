@@ -1,12 +1,11 @@
 // What a crash of PostgreSQL does to a release that was answered (docs/decisions/0025). The server writes its log to the disk only
 // when a commit asks for it: every commit that does not is lost by the crash, so what is lost here by design is lost every time.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { makeId } from '../../src/domain/ids.js';
 import type { AcquireRequest } from '../../src/domain/requests.js';
 import { openPostgres } from '../../src/stores/postgres/index.js';
 import type { Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
-import { acquireRequest, exclusive } from '../support/domain-values.js';
+import { acquire, ask as askOn, grant as grantOn } from '../support/ask.js';
 import { startPostgres, type PostgresServer } from '../support/servers/postgres-server.js';
 import { isSkipped } from '../support/servers/server-process.js';
 
@@ -30,17 +29,9 @@ describe.skipIf(isSkipped('postgres'))('a release and a crash of PostgreSQL', ()
   });
   afterEach(() => store.close());
 
-  async function ask(name: string, more: Partial<AcquireRequest> = {}) {
-    const { now: bornAt } = await store.time();
-    const id = makeId(bornAt, clock.randomText());
-    const request = { id, bornAt, owner: 'me', parts: [exclusive(name)], ttlMs: LONG_MS, callerWall: clock.wall() };
-    return (await store.acquire([acquireRequest({ ...request, ...more })])).results[0]!;
-  }
-  async function grant(name: string, more: Partial<AcquireRequest> = {}) {
-    const result = await ask(name, more);
-    if (result.outcome !== 'granted') throw new Error(`expected granted, got ${JSON.stringify(result)}`);
-    return result.lease;
-  }
+  const ask = async (name: string) => acquire(store, await askOn(store, clock, name));
+  const grant = (name: string, more: Partial<AcquireRequest> = {}) =>
+    grantOn(store, clock, name, { ttlMs: LONG_MS, ...more });
   async function release(...leases: readonly { readonly id: string; readonly epoch: number }[]): Promise<void> {
     const items = leases.map(({ id, epoch }) => ({ id, epoch, requestId: `r-${id}`, why: 'released' as const }));
     const { results } = await store.end(items);

@@ -15,7 +15,6 @@ const TABLES = [
   'lease',
   'lease_part',
   'log',
-  'log_name',
   'life',
   'namespace',
   'stream',

@@ -110,11 +110,7 @@ BEGIN
         SELECT sp.ns, 3, 1, 2, v_epoch, nextval('{s}.log_row'), v_now, nullif(v_wall, v_now), d.epoch, d.held,
           CASE WHEN d.blocked_until > v_now THEN d.blocked_until END, d.name, d.id, d.owner,
           CASE WHEN cardinality(d.parts) > 1 THEN {s}.names_v1(d.name, d.parts) END
-        FROM (SELECT * FROM ended ORDER BY ord) d
-        RETURNING s, name, names),
-    named AS (
-      INSERT INTO {s}.log_name (ns, name, e, s)
-        SELECT sp.ns, n, v_epoch, g.s FROM logged g, unnest(g.names) n WHERE n <> g.name)
+        FROM (SELECT * FROM ended ORDER BY ord) d)
     SELECT string_agg(greatest(0, d.blocked_until - v_now)::text, ',' ORDER BY d.ord), count(*) INTO v_fast, v_count FROM ended d;
     IF v_sets IS NOT NULL THEN
       DELETE FROM {s}.lease_part o USING unnest(v_sets) i(id), LATERAL (

@@ -28,7 +28,7 @@ BEGIN
     v_bound_e := p_e;
     v_bound_s := p_s;
   END IF;
-  FOR v_row IN SELECT k.e, k.s, k.at, k.names FROM {s}.log k WHERE k.ns = sp.ns AND (k.e, k.s) <= (v_bound_e, v_bound_s)
+  FOR v_row IN SELECT k.e, k.s, k.at FROM {s}.log k WHERE k.ns = sp.ns AND (k.e, k.s) <= (v_bound_e, v_bound_s)
     ORDER BY k.e, k.s LIMIT p_limit + 1
   LOOP
     EXIT WHEN v_row.at >= v_now - p_older;
@@ -36,9 +36,6 @@ BEGIN
     EXIT WHEN v_old > p_limit;
     v_e := v_e || v_row.e;
     v_s := v_s || v_row.s;
-    IF v_row.names IS NOT NULL THEN
-      DELETE FROM {s}.log_name o WHERE o.ns = sp.ns AND o.name = ANY (v_row.names) AND o.e = v_row.e AND o.s = v_row.s;
-    END IF;
   END LOOP;
   v_gone := coalesce(cardinality(v_e), 0);
   IF v_gone > 0 THEN

@@ -1,27 +1,34 @@
 // Reads: they take no lock, write nothing and create nothing, so that they also work for a role that may only look. And the log
 // (H1), which is read up to the oldest place where a running transaction may still write, and no further.
-const STRETCH = 10_000;
+/** So many rows of the log are looked at by a call that filters (S18): some 50 ms of one process of the server. */
+const STRETCH = 100_000;
 
-/** Rows of the log in one direction. What is filtered looks at no more than ${STRETCH} rows a call (S18). What is pruned meanwhile
- *  is either still read, or known to be gone: one statement sees both. */
+/** What a query asks of a row, by parameters that may be NULL. */
+const MATCHES = `(p_resource IS NULL OR g.name = p_resource OR p_resource = ANY (g.names))
+          AND (p_lease IS NULL OR g.id = p_lease) AND (p_owner IS NULL OR g.owner = p_owner) AND (p_type IS NULL OR g.type = p_type)
+          AND (p_since IS NULL OR g.at >= p_since) AND (p_until IS NULL OR g.at < p_until)
+          AND (p_prefix IS NULL OR g.name = p_prefix OR starts_with(g.name, p_prefix || '/') OR g.names IS NOT NULL
+            AND EXISTS (SELECT FROM unnest(g.names) n WHERE n = p_prefix OR starts_with(n, p_prefix || '/')))`;
+
+/** Rows of the log in one direction from (v_e, v_s): those that match, up to one more than was asked for, and, where that is not more,
+ *  the last row of the stretch. What is pruned meanwhile is either still read, or known to be gone: one statement sees it all. */
 function scan(backward: boolean): string {
+  const [order, beyond] = backward ? ['DESC', '<'] : ['ASC', '>'];
   const pruned = (column: 'e' | 's'): string =>
     `coalesce((SELECT n.pruned_${column} FROM {s}.namespace n WHERE n.id = sp.ns), 0)`;
-  const [order, range] = backward
-    ? ['DESC', '(p_has_from IS FALSE OR (k.e, k.s) < (p_e, p_s))']
-    : ['ASC', '(k.e, k.s) > (v_e, v_s)'];
-  const within = `${range} AND (k.e, k.s) <= (v_bound_e, v_bound_s)`;
+  const stretch = (columns: string): string =>
+    `SELECT ${columns} FROM {s}.log k WHERE k.ns = sp.ns AND (k.e, k.s) ${beyond} (v_e, v_s) AND (k.e, k.s) <= (v_bound_e, v_bound_s)
+          ORDER BY k.e ${order}, k.s ${order}`;
   return `
-    SELECT array_agg(c.row ORDER BY c.e ${order}, c.s ${order}), count(*), ${pruned('e')}, ${pruned('s')}
-      INTO v_rows, v_seen, v_pruned_e, v_pruned_s FROM (
-      SELECT g AS row, g.e, g.s FROM (
-        SELECT k.e, k.s FROM {s}.log k WHERE p_resource IS NULL AND k.ns = sp.ns AND ${within}
-        UNION ALL
-        SELECT k.e, k.s FROM {s}.log k WHERE p_resource IS NOT NULL AND k.ns = sp.ns AND k.name = p_resource AND ${within}
-        UNION ALL
-        SELECT k.e, k.s FROM {s}.log_name k WHERE p_resource IS NOT NULL AND k.ns = sp.ns AND k.name = p_resource AND ${within}
-        ORDER BY e ${order}, s ${order} LIMIT v_stretch
-      ) key JOIN {s}.log g ON g.ns = sp.ns AND g.e = key.e AND g.s = key.s) c;`;
+    SELECT m.rows, CASE WHEN m.count <= p_limit THEN ARRAY(
+        SELECT unnest(ARRAY[z.e, z.s]) FROM (${stretch('k.e, k.s')} LIMIT 1 OFFSET v_stretch - 1) z) END,
+        ${pruned('e')}, ${pruned('s')}
+      INTO v_rows, v_last, v_pruned_e, v_pruned_s FROM (
+      SELECT array_agg(r ORDER BY r.e ${order}, r.s ${order}) AS rows, count(*) AS count FROM (
+        SELECT g.e, g.s FROM (${stretch('k.e, k.s, k.type, k.at, k.name, k.names, k.id, k.owner')} LIMIT v_stretch) g
+        WHERE ${MATCHES}
+        ORDER BY g.e ${order}, g.s ${order} LIMIT p_limit + 1) found
+      JOIN {s}.log r ON r.ns = sp.ns AND r.e = found.e AND r.s = found.s) m;`;
 }
 
 export const LOOKING = `
@@ -162,12 +169,9 @@ DECLARE
   v_e bigint;
   v_s bigint;
   v_rows {s}.log[];
-  v_seen integer;
+  v_last bigint[];
   v_stretch integer;
-  v_found json[] := '{}';
-  v_more boolean := false;
-  l {s}.log;
-  v_last {s}.log;
+  v_more boolean;
 BEGIN
   SELECT h.e, h.s INTO v_bound_e, v_bound_s FROM {s}.horizon_v1(sp) h;
   SELECT n.pruned_e, n.pruned_s INTO v_pruned_e, v_pruned_s FROM {s}.namespace n WHERE n.id = sp.ns;
@@ -178,8 +182,11 @@ BEGIN
       OR (NOT p_backward AND (p_e, p_s) < (v_pruned_e, v_pruned_s))) THEN
     RETURN {s}.reply_v1(sp, {s}.clock_v1(), json_build_array('lost', v_pruned_e, v_pruned_s));
   END IF;
-  v_stretch := CASE WHEN num_nulls(p_prefix, p_lease, p_owner, p_type, p_since, p_until) = 6 THEN p_limit + 1 ELSE ${STRETCH} END;
-  IF p_backward THEN ${scan(true)}
+  v_stretch := CASE WHEN num_nulls(p_resource, p_prefix, p_lease, p_owner, p_type, p_since, p_until) = 7 THEN p_limit + 1 ELSE ${STRETCH} END;
+  IF p_backward THEN
+    v_e := CASE WHEN p_has_from THEN p_e ELSE 9223372036854775807 END;
+    v_s := CASE WHEN p_has_from THEN p_s ELSE 0 END;
+    ${scan(true)}
   ELSE
     v_e := CASE WHEN p_has_from THEN p_e ELSE v_pruned_e END;
     v_s := CASE WHEN p_has_from THEN p_s ELSE v_pruned_s END;
@@ -188,32 +195,17 @@ BEGIN
       RETURN {s}.reply_v1(sp, {s}.clock_v1(), json_build_array('lost', v_pruned_e, v_pruned_s));
     END IF;
   END IF;
-  IF v_rows IS NOT NULL THEN
-    FOREACH l IN ARRAY v_rows LOOP
-      CONTINUE WHEN l.id IS DISTINCT FROM coalesce(p_lease, l.id) OR l.owner IS DISTINCT FROM coalesce(p_owner, l.owner)
-        OR l.type <> coalesce(p_type, l.type) OR l.at < p_since OR l.at >= p_until
-        OR (p_prefix IS NOT NULL AND NOT EXISTS (SELECT FROM unnest(coalesce(l.names, ARRAY[l.name])) n
-          WHERE n = p_prefix OR starts_with(n, p_prefix || '/')));
-      v_more := cardinality(v_found) >= p_limit;
-      EXIT WHEN v_more;
-      v_found := v_found || {s}.log_json_v1(l);
-      v_last := l;
-    END LOOP;
-    l := v_rows[v_seen];
-  END IF;
   -- Where a reader goes on: after the last row it was given, the last one looked at, or, when it saw all there is to see,
   -- at that end of the log, whatever its filter let through.
-  IF NOT v_more AND v_seen = v_stretch THEN
-    v_more := true;
-    v_last := l;
+  v_more := v_last IS NULL OR cardinality(v_last) > 0;
+  IF v_last IS NULL THEN
+    v_last := ARRAY[(v_rows[p_limit]).e, (v_rows[p_limit]).s];
+  ELSIF NOT v_more AND p_backward THEN
+    v_last := ARRAY[v_pruned_e, v_pruned_s];
   ELSIF NOT v_more THEN
-    v_last.e := CASE WHEN p_backward THEN v_pruned_e ELSE v_bound_e END;
-    v_last.s := CASE WHEN p_backward THEN v_pruned_s ELSE v_bound_s END;
+    v_last := CASE WHEN (v_bound_e, v_bound_s) < (v_e, v_s) THEN ARRAY[v_e, v_s] ELSE ARRAY[v_bound_e, v_bound_s] END;
   END IF;
-  IF NOT p_backward AND (v_last.e, v_last.s) < (v_e, v_s) THEN
-    v_last.e := v_e;
-    v_last.s := v_s;
-  END IF;
-  RETURN {s}.reply_v1(sp, {s}.clock_v1(), json_build_array('rows', array_to_json(v_found), v_last.e, v_last.s, v_more));
+  RETURN {s}.reply_v1(sp, {s}.clock_v1(), json_build_array('rows', array_to_json(ARRAY(
+    SELECT {s}.log_json_v1(g) FROM unnest(v_rows[1:p_limit]) g)), v_last[1], v_last[2], v_more));
 END $$;
 `;

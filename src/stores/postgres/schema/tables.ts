@@ -93,7 +93,7 @@ CREATE TABLE {s}.lease_part (
 );
 
 -- The log (H1), in the order of (e, s): e is the namespace's epoch when the row was written, the row's own where it drew one; s
--- is drawn from log_row. n1, n2, n3: the facts of the two rows every lease has. data: those of the others, as JSON.
+-- is drawn from log_row. It has no index but that order (docs/decisions/0006). n1, n2, n3: the facts of the two rows every lease has. data: those of the others, as JSON.
 CREATE TABLE {s}.log (
   ns integer NOT NULL,
   type smallint NOT NULL,
@@ -115,15 +115,5 @@ CREATE TABLE {s}.log (
   names text[] COLLATE "C",
   data text,
   PRIMARY KEY (ns, e, s)
-);
-CREATE INDEX log_by_name ON {s}.log (name, ns, e, s);
-
--- The further names of rows that have more than one.
-CREATE TABLE {s}.log_name (
-  ns integer NOT NULL,
-  name text COLLATE "C" NOT NULL,
-  e bigint NOT NULL,
-  s bigint NOT NULL,
-  PRIMARY KEY (name, ns, e, s)
 );
 `;

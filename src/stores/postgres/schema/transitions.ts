@@ -8,19 +8,12 @@ CREATE FUNCTION {s}.write_log_v1(
 ) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   v_names text[] := CASE WHEN cardinality(l.parts) > 1 THEN {s}.names_v1(l.name, l.parts) END;
-  v_e bigint;
-  v_s bigint;
 BEGIN
   IF NOT sp.keep_history THEN RETURN; END IF;
-  v_e := coalesce(p_e, pg_sequence_last_value(sp.epochs));
-  v_s := nextval('{s}.log_row');
   INSERT INTO {s}.log (ns, type, from_status, to_status, e, s, at, wall_at, epoch, n1, n2, n3, name, id, owner, actor, reason,
       names, data)
-    VALUES (sp.ns, p_type, p_from, p_to, v_e, v_s, p_now, nullif(p_wall, p_now), nullif(l.epoch, 0), p_n1, p_n2, p_n3,
-      l.name, l.id, l.owner, p_actor, p_reason, v_names, p_data::text);
-  IF v_names IS NOT NULL THEN
-    INSERT INTO {s}.log_name (ns, name, e, s) SELECT sp.ns, n, v_e, v_s FROM unnest(v_names) n WHERE n <> l.name;
-  END IF;
+    VALUES (sp.ns, p_type, p_from, p_to, coalesce(p_e, pg_sequence_last_value(sp.epochs)), nextval('{s}.log_row'), p_now,
+      nullif(p_wall, p_now), nullif(l.epoch, 0), p_n1, p_n2, p_n3, l.name, l.id, l.owner, p_actor, p_reason, v_names, p_data::text);
 END $$;
 
 -- Writes the whole row back, and keeps the list of further names in step with what stands.
