@@ -27,12 +27,11 @@ export function encodePlain(items: readonly CheckedAcquire[]): readonly unknown[
   const names = items.map(({ request }) => (request.parts[0] as Part).name);
   const ids = items.map(({ request }) => request.id);
   if (new Set(names).size < names.length || new Set(ids).size < ids.length) return undefined;
-  const above = new Set<string>();
-  for (const name of names) for (const upper of namesAbove(name)) above.add(upper);
-  if (names.length + above.size + ids.length > MOST_LOCKS) return undefined;
+  const locks = locksOf(names, ids.length);
+  if (locks === undefined) return undefined;
   return [
     names,
-    [...above],
+    locks.above,
     ids,
     items.map(({ request }) => request.owner),
     items.map(({ request }) => request.ttlMs),
@@ -41,6 +40,16 @@ export function encodePlain(items: readonly CheckedAcquire[]): readonly unknown[
     items.map(({ request }) => request.callerWall),
     items.map(({ request }) => request.join),
   ];
+}
+
+/** The names above these, each once. Undefined where that and `more` are too many locks. */
+export function locksOf(
+  names: readonly string[],
+  more = 0,
+): { readonly names: readonly string[]; readonly above: readonly string[] } | undefined {
+  const above = new Set<string>();
+  for (const name of names) for (const upper of namesAbove(name)) above.add(upper);
+  return names.length + above.size + more > MOST_LOCKS ? undefined : { names, above: [...above] };
 }
 
 /** The same for a list of one: see acquire_one_v1. */

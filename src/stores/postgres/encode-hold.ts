@@ -1,5 +1,6 @@
 // Lists of renewals, ends and changes as the functions of the schema take them: one array a field.
 import type { ChangeRequest, EndRequest, RenewRequest } from '../../domain/requests.js';
+import { locksOf } from './encode-acquire.js';
 
 export function encodeRenews(items: readonly RenewRequest[]): readonly unknown[] {
   return [
@@ -11,20 +12,27 @@ export function encodeRenews(items: readonly RenewRequest[]): readonly unknown[]
   ];
 }
 
-export function encodeEnds(items: readonly EndRequest[]): readonly unknown[] {
+/** `names`: of each, where all of them are known. */
+export function encodeEnds(items: readonly EndRequest[], names: readonly string[] | undefined): readonly unknown[] {
+  const locks = names && locksOf(names);
   return [
     items.map(({ id }) => id),
     items.map(({ epoch }) => epoch),
     items.map(({ requestId }) => requestId),
     items.map(({ why }) => why),
+    locks?.names,
+    locks?.above,
   ];
 }
 
 /** A list of one release: see end_one_v1. */
-export function encodeSingleEnd(items: readonly EndRequest[]): readonly unknown[] | undefined {
+export function encodeSingleEnd(
+  items: readonly EndRequest[],
+  names: readonly string[] | undefined,
+): readonly unknown[] | undefined {
   const only = items[0];
   if (items.length !== 1 || only?.epoch === undefined) return undefined;
-  return [only.id, only.epoch, only.requestId, only.why];
+  return [only.id, only.epoch, only.requestId, only.why, names?.[0]];
 }
 
 export function encodeChanges(items: readonly ChangeRequest[]): readonly unknown[] {

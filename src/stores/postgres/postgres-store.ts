@@ -30,6 +30,7 @@ import type * as port from '../store.js';
 import type { StoreHealth } from '../store-health.js';
 import { checkedAcquire, encodeAcquires, encodePlain, encodeSingle } from './encode-acquire.js';
 import { encodeChanges, encodeEnds, encodeRenews, encodeSingleEnd } from './encode-hold.js';
+import { OwnNames } from './own-names.js';
 import { infoOf, type InfoColumns } from './info.js';
 import { decodeEvents, decodePage, encodeFilter, encodeQuery, fromOf, type EventColumns } from './page-codec.js';
 import {
@@ -57,6 +58,7 @@ export class PostgresStore implements port.Store {
   readonly sequences: PostgresSequences;
   readonly #calls: SchemaCalls;
   readonly #siblings: Map<string, PostgresStore>;
+  readonly #ownNames = new OwnNames();
 
   constructor(calls: SchemaCalls, namespace: string, siblings: Map<string, PostgresStore> = new Map()) {
     this.namespace = checkNamespace(namespace);
@@ -92,7 +94,9 @@ export class PostgresStore implements port.Store {
         );
       }
       const reply = await this.#write<PlainColumns>(single ? 'acquire_one' : 'acquire_plain', plain);
-      return answersOf(reply, decodePlain(items, reply.body, reply.now));
+      const results = decodePlain(items, reply.body, reply.now);
+      this.#ownNames.remember(items, results);
+      return answersOf(reply, results);
     });
     this.#calls.hints.answered(this.namespace, requests, answers.results);
     return answers;
@@ -105,8 +109,9 @@ export class PostgresStore implements port.Store {
   }
   async end(requests: readonly EndRequest[]): Promise<port.Answers<port.EndResult>> {
     const answers = await sendItems(requests, checked(checkEnd), async (items) => {
-      const single = encodeSingleEnd(items);
-      const reply = await this.#write<Raw[] | string>(single ? 'end_one' : 'end', single ?? encodeEnds(items));
+      const names = this.#ownNames.take(items);
+      const single = encodeSingleEnd(items, names);
+      const reply = await this.#write<Raw[] | string>(single ? 'end_one' : 'end', single ?? encodeEnds(items, names));
       return answersOf(reply, decodeEnds(reply.body));
     });
     this.#calls.hints.answered(this.namespace, requests, answers.results);

@@ -1,11 +1,18 @@
-// end, the list nearly every one is: live leases on one name each, without a time to be held at least, released by who holds them. What
-// is looked up before the locks says where each row lies; under the locks it is read there, and not looked for again. Any other list,
-// and any list of which a row has changed meanwhile, goes the way of end_any_v1: its locks are taken again, which costs nothing.
+// end, the list nearly every one is: live leases on one name each, without a time to be held at least, released by who holds them. Who
+// was granted them remembers their names (own-names.ts); else they are looked up, to know what to lock. Under the locks the rows are
+// looked for by id and name. Any list in which one is not found goes the way of end_any_v1: its locks are taken again, which costs
+// nothing.
 import { ANSWER_BEFORE_THE_DISK, lockEverything, markFrom, WRONG_ISOLATION } from './locking.js';
 
+/** A plain lease that is live and leaves no block. */
+export const RELEASABLE = `x.parts IS NULL AND x.min_hold_ms = 0 AND x.status::integer = 1 AND x.expires_at > v_wall
+      AND x.renewed_at <= v_wall`;
+
 export const RELEASING = `
-CREATE FUNCTION {s}.end_v1(p_namespace text, p_ids text[], p_epochs bigint[], p_requests text[], p_whys text[]) RETURNS text
-LANGUAGE plpgsql VOLATILE {quick} AS $$
+-- p_names, p_above: the leases' names and all above them, where the caller remembers them.
+CREATE FUNCTION {s}.end_v1(
+  p_namespace text, p_ids text[], p_epochs bigint[], p_requests text[], p_whys text[], p_names text[], p_above text[]
+) RETURNS text LANGUAGE plpgsql VOLATILE {quick} AS $$
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
   v_none text;
@@ -15,41 +22,36 @@ DECLARE
   v_incarnation text;
   v_wall bigint;
   v_epoch bigint;
-  v_ids text[];
-  v_names text[];
-  v_above text[];
-  v_is_deep boolean;
+  v_names text[] := p_names;
+  v_above text[] := p_above;
+  v_count integer := cardinality(p_names);
   v_tids tid[];
   v_owners text[];
   v_since bigint[];
-  v_count integer;
   v_waits boolean;
 BEGIN
-  -- A row is found once for every item that names it, in their order: LATERAL leaves no other way to look.
-  SELECT max(n.id), array_agg(r.id), array_agg(r.name), array_agg(r.ctid), count(DISTINCT r.ctid),
-      array_agg(DISTINCT split_part(r.name, '/', 1)) FILTER (WHERE strpos(r.name, '/') > 0), bool_or(r.name LIKE '%/%/%')
-    INTO v_ns, v_ids, v_names, v_tids, v_count, v_above, v_is_deep
-    FROM {s}.namespace n, unnest(p_ids) i(id), LATERAL (
-      SELECT x.id, x.name, x.ctid FROM {s}.lease x
-      WHERE x.id = i.id AND x.ns = n.id AND x.parts IS NULL AND x.min_hold_ms = 0 OFFSET 0) r
-    WHERE n.name = p_namespace;
-  IF v_is_deep THEN v_above := {s}.all_above_v1(v_names); END IF;
-  IF v_ids = p_ids AND v_count = cardinality(p_ids) AND v_count + coalesce(cardinality(v_above), 0) <= 2000
-    AND NOT ${WRONG_ISOLATION} THEN
+  IF v_names IS NULL THEN
+    -- A row is found once for every item that names it, in their order: LATERAL leaves no other way to look.
+    SELECT array_agg(r.name), count(DISTINCT r.id) INTO v_names, v_count
+      FROM {s}.namespace n, unnest(p_ids) i(id), LATERAL (
+        SELECT x.id, x.name FROM {s}.lease x WHERE x.id = i.id AND x.ns = n.id AND x.parts IS NULL OFFSET 0) r
+      WHERE n.name = p_namespace;
+    v_above := {s}.all_above_v1(v_names);
+  END IF;
+  IF v_count > 0 AND v_count = cardinality(p_ids) AND v_count + cardinality(v_above) <= 2000 AND NOT ${WRONG_ISOLATION} THEN
     ${lockEverything('v_seed', 'v_names', 'v_above')}
     v_wall := {s}.clock_v1();
-    -- What a caller has pinned (G1) is passed over, and so is what has been written since and lies elsewhere now.
-    SELECT n.epochs, n.settings_version, f.incarnation, held.owners, held.since, held.count,
-        EXISTS (SELECT FROM {s}.lease x WHERE x.ns = v_ns AND x.status = 0)
-      INTO v_epochs, v_version, v_incarnation, v_owners, v_since, v_count, v_waits
-      FROM {s}.namespace n, {s}.life f, (
-        SELECT array_agg(r.owner) AS owners, array_agg(r.acquired_at) AS since, count(*) AS count
-        FROM unnest(v_tids, p_ids, p_epochs) i(tid, id, epoch), LATERAL (
-          SELECT x.owner, x.acquired_at FROM {s}.lease x
-          WHERE x.ctid = i.tid AND x.id = i.id AND x.ns = v_ns AND x.epoch = i.epoch AND x.status::integer = 1
-            AND x.expires_at > v_wall AND x.renewed_at <= v_wall
+    -- What a caller has pinned (G1) is passed over.
+    SELECT n.id, n.epochs, n.settings_version, f.incarnation, held.tids, held.owners, held.since, held.count,
+        EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.status = 0)
+      INTO v_ns, v_epochs, v_version, v_incarnation, v_tids, v_owners, v_since, v_count, v_waits
+      FROM {s}.namespace n, {s}.life f, LATERAL (
+        SELECT array_agg(r.ctid) AS tids, array_agg(r.owner) AS owners, array_agg(r.acquired_at) AS since, count(*) AS count
+        FROM unnest(p_ids, p_epochs, v_names) i(id, epoch, name), LATERAL (
+          SELECT x.ctid, x.owner, x.acquired_at FROM {s}.lease x
+          WHERE x.id = i.id AND x.ns = n.id AND ${RELEASABLE} AND x.name = i.name AND x.epoch = i.epoch
           FOR UPDATE SKIP LOCKED) r) held
-      WHERE n.id = v_ns AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time();
+      WHERE n.name = p_namespace AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time();
     IF v_count = cardinality(p_ids) THEN
       ${ANSWER_BEFORE_THE_DISK}
       ${markFrom('v_seed', 'v_epochs')}

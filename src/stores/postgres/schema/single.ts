@@ -5,6 +5,7 @@
 // A statement costs its start and its end, an assignment much less: locks are therefore assignments (`pg_advisory_xact_lock`
 // answers nothing), and all that decides is looked at by the one statement after them (S16).
 import { ANSWER_BEFORE_THE_DISK, ANY_NOT_PLAIN, markFrom, WRONG_ISOLATION } from './locking.js';
+import { RELEASABLE } from './releasing.js';
 
 /** From the top down: a shared lock on each name above, then the name. */
 const LOCK_NAME = `v_none := pg_advisory_xact_lock_shared(v_seed);
@@ -72,23 +73,23 @@ BEGIN
   ${markFrom('v_seed', 'v_epochs')}
   v_e := nextval(v_epochs);
   v_s := nextval('{s}.log_row');
-  INSERT INTO {s}.lease (ns, status, stands, content, epoch, grant_epoch, ttl_ms, acquired_at, renewed_at, expires_at,
-      check_at, skew_ms, arrival, arrived_at, id, name, owner)
-    VALUES (v_ns, 1, true, p_content, v_e, v_e, p_ttl, v_wall, v_wall, v_wall + p_ttl, v_wall + p_ttl,
-      floor(p_wall - v_wall + 0.5), v_s, v_wall, p_id, p_name, p_owner);
-  IF v_logs THEN
+  WITH granted AS (
+    INSERT INTO {s}.lease (ns, status, stands, content, epoch, grant_epoch, ttl_ms, acquired_at, renewed_at, expires_at,
+        check_at, skew_ms, arrival, arrived_at, id, name, owner)
+      VALUES (v_ns, 1, true, p_content, v_e, v_e, p_ttl, v_wall, v_wall, v_wall + p_ttl, v_wall + p_ttl,
+        floor(p_wall - v_wall + 0.5), v_s, v_wall, p_id, p_name, p_owner))
     INSERT INTO {s}.log (ns, type, to_status, e, s, at, epoch, n1, n2, n3, name, id, owner)
-      VALUES (v_ns, 1, 1, v_e, v_s, v_wall, v_e, p_ttl, v_wall + p_ttl, 0, p_name, p_id, p_owner);
-  END IF;
+      SELECT v_ns, 1, 1, v_e, v_s, v_wall, v_e, p_ttl, v_wall + p_ttl, 0, p_name, p_id, p_owner WHERE v_logs;
   RETURN '{"now":' || v_wall || ',"incarnation":"' || v_incarnation || '","version":' || v_version || ',"body":['
     || v_wall || ',"' || v_e || '"]}';
 END $$;
 
-CREATE FUNCTION {s}.end_one_v1(p_namespace text, p_id text, p_epoch bigint, p_request text, p_why text) RETURNS text
+-- p_name: the lease's name, where the caller remembers it.
+CREATE FUNCTION {s}.end_one_v1(p_namespace text, p_id text, p_epoch bigint, p_request text, p_why text, p_name text) RETURNS text
 LANGUAGE plpgsql VOLATILE {quick} AS $$
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
-  v_name text;
+  v_name text := p_name;
   v_none text;
   v_at integer;
   v_ns integer;
@@ -102,30 +103,32 @@ DECLARE
   v_wall bigint;
   v_e bigint;
 BEGIN
-  SELECT n.id, n.epochs, x.name, x.ctid INTO v_ns, v_epochs, v_name, v_tid FROM {s}.namespace n, {s}.lease x
-    WHERE n.name = p_namespace AND x.id = p_id AND x.ns = n.id AND x.parts IS NULL AND x.min_hold_ms = 0;
-  IF NOT FOUND OR ${WRONG_ISOLATION} THEN
-    RETURN {s}.end_v1(p_namespace, ARRAY[p_id], ARRAY[p_epoch], ARRAY[p_request], ARRAY[p_why]);
+  IF v_name IS NULL THEN
+    SELECT x.name INTO v_name FROM {s}.namespace n, {s}.lease x
+      WHERE n.name = p_namespace AND x.id = p_id AND x.ns = n.id AND x.parts IS NULL;
+  END IF;
+  IF v_name IS NULL OR ${WRONG_ISOLATION} THEN
+    RETURN {s}.end_any_v1(p_namespace, ARRAY[p_id], ARRAY[p_epoch], ARRAY[p_request], ARRAY[p_why]);
   END IF;
   ${LOCK_NAME}
   v_wall := floor(date_part('epoch', clock_timestamp()) * 1000);
-  -- Where the row lay before the locks: if it was written since, it lies elsewhere. It is locked unless a caller has pinned it
-  -- (G1). Where nothing is found, the list says why.
-  SELECT n.settings_version, f.incarnation, x.owner, x.acquired_at,
-      EXISTS (SELECT FROM {s}.lease w WHERE w.ns = v_ns AND w.status = 0)
-    INTO v_version, v_incarnation, v_owner, v_acquired, v_waits
-    FROM {s}.lease x, {s}.namespace n, {s}.life f
-    WHERE x.ctid = v_tid AND x.id = p_id AND x.ns = v_ns AND x.epoch = p_epoch AND x.status::integer = 1 AND x.expires_at > v_wall
-      AND x.renewed_at <= v_wall AND n.id = v_ns AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time()
+  -- It is locked unless a caller has pinned it (G1). Where nothing is found, the list says why.
+  SELECT n.id, n.epochs, n.settings_version, f.incarnation, x.ctid, x.owner, x.acquired_at,
+      EXISTS (SELECT FROM {s}.lease w WHERE w.ns = n.id AND w.status = 0)
+    INTO v_ns, v_epochs, v_version, v_incarnation, v_tid, v_owner, v_acquired, v_waits
+    FROM {s}.namespace n, {s}.life f, {s}.lease x
+    WHERE n.name = p_namespace AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time()
+      AND x.id = p_id AND x.ns = n.id AND ${RELEASABLE} AND x.name = v_name AND x.epoch = p_epoch
     FOR UPDATE OF x SKIP LOCKED;
-  IF NOT FOUND THEN RETURN {s}.end_v1(p_namespace, ARRAY[p_id], ARRAY[p_epoch], ARRAY[p_request], ARRAY[p_why]); END IF;
+  IF NOT FOUND THEN RETURN {s}.end_any_v1(p_namespace, ARRAY[p_id], ARRAY[p_epoch], ARRAY[p_request], ARRAY[p_why]); END IF;
   ${ANSWER_BEFORE_THE_DISK}
   ${markFrom('v_seed', 'v_epochs')}
   v_e := pg_sequence_last_value(v_epochs);
-  UPDATE {s}.lease x SET status = 2, stands = false, ended_at = v_wall, last_request = p_request, reason = NULL, block_epoch = v_e
-    WHERE x.ctid = v_tid;
-  INSERT INTO {s}.log (ns, type, from_status, to_status, e, s, at, epoch, n1, name, id, owner)
-    VALUES (v_ns, 3, 1, 2, v_e, nextval('{s}.log_row'), v_wall, p_epoch, v_wall - v_acquired, v_name, p_id, v_owner);
+  WITH released AS (
+    UPDATE {s}.lease x SET status = 2, stands = false, ended_at = v_wall, last_request = p_request, reason = NULL, block_epoch = v_e
+      WHERE x.ctid = v_tid)
+    INSERT INTO {s}.log (ns, type, from_status, to_status, e, s, at, epoch, n1, name, id, owner)
+      VALUES (v_ns, 3, 1, 2, v_e, nextval('{s}.log_row'), v_wall, p_epoch, v_wall - v_acquired, v_name, p_id, v_owner);
   IF v_waits THEN PERFORM {s}.wake_v1({s}.enter_v1(p_namespace), v_wall, {s}.parts_v1(v_name, NULL), '{}'); END IF;
   RETURN '{"now":' || v_wall || ',"incarnation":"' || v_incarnation || '","version":' || v_version || ',"body":"0"}';
 END $$;
