@@ -1,3 +1,4 @@
+// What is remembered for a release, and what is not.
 import { describe, expect, test } from 'vitest';
 import { acquireRequest, exclusive } from '../../../test/support/domain-values.js';
 import type { AcquireResult } from '../store.js';

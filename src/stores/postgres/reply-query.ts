@@ -102,6 +102,7 @@ export function wireText(value: unknown): string | null {
 const UNQUOTED = /^(?!null$)[\w./:+-]+$/i;
 
 function elementText(value: unknown): string {
+  if (typeof value === 'number') return String(value);
   const text = wireText(value);
   if (text === null) return 'NULL';
   if (Array.isArray(value) || UNQUOTED.test(text)) return text;

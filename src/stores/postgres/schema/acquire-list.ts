@@ -2,6 +2,13 @@
 // and is granted in one statement: that is what makes many callers quick.
 import { ANY_NOT_PLAIN, lockEverything, markFrom, WRONG_ISOLATION } from './locking.js';
 
+/**
+ * The items from v_next on that are granted together: k counts them, at is their place in the list. Only texts are unnested: a
+ * column that is costs a row more than a look into an array of numbers.
+ */
+const GRANTED = `(SELECT u.id, u.name, u.owner, u.k, v_next - 1 + u.k AS at
+          FROM unnest(p_ids[v_next:v_at - 1], p_names[v_next:v_at - 1], p_owners[v_next:v_at - 1]) WITH ORDINALITY u(id, name, owner, k))`;
+
 export const ACQUIRE_LIST = `
 -- S13: the newest time in the rows a call touches. The clock is read after the locks; where it was stepped back it stands still.
 CREATE FUNCTION {s}.floor_v1(p_ns integer, p_names text[], p_ids text[]) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
@@ -125,15 +132,12 @@ BEGIN
       SELECT array_agg(nextval(v_epochs)), array_agg(nextval('{s}.log_row')) INTO v_es, v_ss FROM generate_series(v_next, v_at - 1);
       INSERT INTO {s}.lease (ns, status, stands, content, epoch, grant_epoch, ttl_ms, acquired_at, renewed_at, expires_at,
           check_at, skew_ms, arrival, arrived_at, id, name, owner)
-        SELECT v_ns, 1, true, i.content, i.e, i.e, i.ttl, v_now, v_now, v_now + i.ttl, v_now + i.ttl,
-          floor(i.wall - v_wall + 0.5), i.s, v_now, i.id, i.name, i.owner
-        FROM unnest(v_es, v_ss, p_ids[v_next:v_at - 1], p_names[v_next:v_at - 1], p_owners[v_next:v_at - 1],
-          p_ttls[v_next:v_at - 1], p_contents[v_next:v_at - 1], p_walls[v_next:v_at - 1]) i(e, s, id, name, owner, ttl, content, wall);
+        SELECT v_ns, 1, true, p_contents[i.at], v_es[i.k], v_es[i.k], p_ttls[i.at], v_now, v_now, v_now + p_ttls[i.at],
+          v_now + p_ttls[i.at], floor(p_walls[i.at] - v_wall + 0.5), v_ss[i.k], v_now, i.id, i.name, i.owner FROM ${GRANTED} i;
       IF v_logs THEN
         INSERT INTO {s}.log (ns, type, to_status, e, s, at, wall_at, epoch, n1, n2, n3, name, id, owner)
-          SELECT v_ns, 1, 1, i.e, i.s, v_now, nullif(v_wall, v_now), i.e, i.ttl, v_now + i.ttl, 0, i.name, i.id, i.owner
-          FROM unnest(v_es, v_ss, p_ids[v_next:v_at - 1], p_names[v_next:v_at - 1], p_owners[v_next:v_at - 1],
-            p_ttls[v_next:v_at - 1]) i(e, s, id, name, owner, ttl);
+          SELECT v_ns, 1, 1, v_es[i.k], v_ss[i.k], v_now, nullif(v_wall, v_now), v_es[i.k], p_ttls[i.at], v_now + p_ttls[i.at], 0,
+            i.name, i.id, i.owner FROM ${GRANTED} i;
       END IF;
       IF sp.ns IS NULL THEN
         RETURN '{"now":' || v_now || ',"incarnation":"' || v_incarnation || '","version":' || v_version || ',"body":['

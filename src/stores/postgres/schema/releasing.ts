@@ -47,9 +47,9 @@ BEGIN
       INTO v_ns, v_epochs, v_version, v_incarnation, v_tids, v_owners, v_since, v_count, v_waits
       FROM {s}.namespace n, {s}.life f, LATERAL (
         SELECT array_agg(r.ctid) AS tids, array_agg(r.owner) AS owners, array_agg(r.acquired_at) AS since, count(*) AS count
-        FROM unnest(p_ids, p_epochs, v_names) i(id, epoch, name), LATERAL (
+        FROM unnest(p_ids, v_names) WITH ORDINALITY i(id, name, k), LATERAL (
           SELECT x.ctid, x.owner, x.acquired_at FROM {s}.lease x
-          WHERE x.id = i.id AND x.ns = n.id AND ${RELEASABLE} AND x.name = i.name AND x.epoch = i.epoch
+          WHERE x.id = i.id AND x.ns = n.id AND ${RELEASABLE} AND x.name = i.name AND x.epoch = p_epochs[i.k]
           FOR UPDATE SKIP LOCKED) r) held
       WHERE n.name = p_namespace AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time();
     IF v_count = cardinality(p_ids) THEN
@@ -58,10 +58,10 @@ BEGIN
       v_epoch := pg_sequence_last_value(v_epochs);
       UPDATE {s}.lease x SET status = 2, stands = false, ended_at = v_wall, last_request = i.request, reason = NULL,
           block_epoch = v_epoch
-        FROM unnest(v_tids, p_requests) i(tid, request) WHERE x.ctid = i.tid;
+        FROM unnest(p_requests) WITH ORDINALITY i(request, k) WHERE x.ctid = v_tids[i.k];
       INSERT INTO {s}.log (ns, type, from_status, to_status, e, s, at, epoch, n1, name, id, owner)
-        SELECT v_ns, 3, 1, 2, v_epoch, nextval('{s}.log_row'), v_wall, i.epoch, v_wall - i.since, i.name, i.id, i.owner
-        FROM unnest(p_ids, p_epochs, v_names, v_owners, v_since) i(id, epoch, name, owner, since);
+        SELECT v_ns, 3, 1, 2, v_epoch, nextval('{s}.log_row'), v_wall, p_epochs[i.k], v_wall - v_since[i.k], i.name, i.id, i.owner
+        FROM unnest(p_ids, v_names, v_owners) WITH ORDINALITY i(id, name, owner, k);
       IF v_waits THEN
         PERFORM {s}.wake_v1({s}.enter_v1(p_namespace), v_wall,
           ARRAY(SELECT p FROM unnest(v_names) n, unnest({s}.parts_v1(n, NULL)) p), '{}');
