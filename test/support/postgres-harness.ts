@@ -11,17 +11,7 @@ import { startPostgres, type PostgresServer } from './servers/postgres-server.js
 /** Tests wait for nobody's disk; what survives a crash is tested elsewhere. */
 const QUICK = { fsync: 'off', full_page_writes: 'off', autovacuum_naptime: '5s' };
 const NEAR_LIMIT = Number.MAX_SAFE_INTEGER - 900;
-const TABLES = [
-  'lease',
-  'lease_part',
-  'log',
-  'life',
-  'namespace',
-  'stream',
-  'stream_next',
-  'span',
-  'reader',
-];
+const TABLES = ['lease', 'lease_part', 'log', 'life', 'namespace', 'stream', 'stream_next', 'span', 'reader'];
 const EMPTY = TABLES.map((table) => `DELETE FROM {s}.${table}`).join(';');
 
 export class PostgresSite {

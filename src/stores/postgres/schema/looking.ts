@@ -24,11 +24,11 @@ function scan(backward: boolean): string {
         SELECT unnest(ARRAY[z.e, z.s]) FROM (${stretch('k.e, k.s')} LIMIT 1 OFFSET v_stretch - 1) z) END,
         ${pruned('e')}, ${pruned('s')}
       INTO v_rows, v_last, v_pruned_e, v_pruned_s FROM (
-      SELECT array_agg(r ORDER BY r.e ${order}, r.s ${order}) AS rows, count(*) AS count FROM (
+      SELECT array_agg(r.row ORDER BY found.e ${order}, found.s ${order}) AS rows, count(*) AS count FROM (
         SELECT g.e, g.s FROM (${stretch('k.e, k.s, k.type, k.at, k.name, k.names, k.id, k.owner')} LIMIT v_stretch) g
         WHERE ${MATCHES}
-        ORDER BY g.e ${order}, g.s ${order} LIMIT p_limit + 1) found
-      JOIN {s}.log r ON r.ns = sp.ns AND r.e = found.e AND r.s = found.s) m;`;
+        ORDER BY g.e ${order}, g.s ${order} LIMIT p_limit + 1) found, LATERAL (
+        SELECT k AS row FROM {s}.log k WHERE k.ns = sp.ns AND k.e = found.e AND k.s = found.s OFFSET 0) r) m;`;
 }
 
 export const LOOKING = `

@@ -31,9 +31,8 @@ DECLARE
   v_waits boolean;
 BEGIN
   IF v_names IS NULL THEN
-    -- A row is found once for every item that names it, in their order: LATERAL leaves no other way to look.
-    SELECT array_agg(r.name), count(DISTINCT r.id) INTO v_names, v_count
-      FROM {s}.namespace n, unnest(p_ids) i(id), LATERAL (
+    SELECT array_agg(r.name ORDER BY i.k), count(DISTINCT r.id) INTO v_names, v_count
+      FROM {s}.namespace n, unnest(p_ids) WITH ORDINALITY i(id, k), LATERAL (
         SELECT x.id, x.name FROM {s}.lease x WHERE x.id = i.id AND x.ns = n.id AND x.parts IS NULL OFFSET 0) r
       WHERE n.name = p_namespace;
     v_above := {s}.all_above_v1(v_names);
@@ -41,9 +40,9 @@ BEGIN
   IF v_count > 0 AND v_count = cardinality(p_ids) AND v_count + cardinality(v_above) <= 2000 AND NOT ${WRONG_ISOLATION} THEN
     ${lockEverything('v_seed', 'v_names', 'v_above')}
     v_wall := {s}.clock_v1();
-    -- What a caller has pinned (G1) is passed over.
+    -- In the order of the list: LATERAL leaves no other way to look. What a caller has pinned (G1) is passed over.
     SELECT n.id, n.epochs, n.settings_version, f.incarnation, held.tids, held.owners, held.since, held.count,
-        EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.status = 0)
+        EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.status = 0 OFFSET 0)
       INTO v_ns, v_epochs, v_version, v_incarnation, v_tids, v_owners, v_since, v_count, v_waits
       FROM {s}.namespace n, {s}.life f, LATERAL (
         SELECT array_agg(r.ctid) AS tids, array_agg(r.owner) AS owners, array_agg(r.acquired_at) AS since, count(*) AS count

@@ -114,7 +114,7 @@ BEGIN
   v_wall := floor(date_part('epoch', clock_timestamp()) * 1000);
   -- It is locked unless a caller has pinned it (G1). Where nothing is found, the list says why.
   SELECT n.id, n.epochs, n.settings_version, f.incarnation, x.ctid, x.owner, x.acquired_at,
-      EXISTS (SELECT FROM {s}.lease w WHERE w.ns = n.id AND w.status = 0)
+      EXISTS (SELECT FROM {s}.lease w WHERE w.ns = n.id AND w.status = 0 OFFSET 0)
     INTO v_ns, v_epochs, v_version, v_incarnation, v_tid, v_owner, v_acquired, v_waits
     FROM {s}.namespace n, {s}.life f, {s}.lease x
     WHERE n.name = p_namespace AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time()
