@@ -27,11 +27,11 @@ export function encodePlain(items: readonly CheckedAcquire[]): readonly unknown[
   const names = items.map(({ request }) => (request.parts[0] as Part).name);
   const ids = items.map(({ request }) => request.id);
   if (new Set(names).size < names.length || new Set(ids).size < ids.length) return undefined;
-  const locks = locksOf(names, ids.length);
-  if (locks === undefined) return undefined;
+  const above = aboveAll(names, ids.length);
+  if (above === undefined) return undefined;
   return [
     names,
-    locks.above,
+    above,
     ids,
     items.map(({ request }) => request.owner),
     items.map(({ request }) => request.ttlMs),
@@ -43,13 +43,10 @@ export function encodePlain(items: readonly CheckedAcquire[]): readonly unknown[
 }
 
 /** The names above these, each once. Undefined where that and `more` are too many locks. */
-export function locksOf(
-  names: readonly string[],
-  more = 0,
-): { readonly names: readonly string[]; readonly above: readonly string[] } | undefined {
+export function aboveAll(names: readonly string[], more = 0): string[] | undefined {
   const above = new Set<string>();
   for (const name of names) for (const upper of namesAbove(name)) above.add(upper);
-  return names.length + above.size + more > MOST_LOCKS ? undefined : { names, above: [...above] };
+  return names.length + above.size + more > MOST_LOCKS ? undefined : [...above];
 }
 
 /** The same for a list of one: see acquire_one_v1. */

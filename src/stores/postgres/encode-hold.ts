@@ -1,6 +1,6 @@
 // Lists of renewals, ends and changes as the functions of the schema take them: one array a field.
 import type { ChangeRequest, EndRequest, RenewRequest } from '../../domain/requests.js';
-import { locksOf } from './encode-acquire.js';
+import { aboveAll } from './encode-acquire.js';
 
 export function encodeRenews(items: readonly RenewRequest[]): readonly unknown[] {
   return [
@@ -14,14 +14,14 @@ export function encodeRenews(items: readonly RenewRequest[]): readonly unknown[]
 
 /** `names`: of each, where all of them are known. */
 export function encodeEnds(items: readonly EndRequest[], names: readonly string[] | undefined): readonly unknown[] {
-  const locks = names && locksOf(names);
+  const above = names && aboveAll(names);
   return [
     items.map(({ id }) => id),
     items.map(({ epoch }) => epoch),
     items.map(({ requestId }) => requestId),
     items.map(({ why }) => why),
-    locks?.names,
-    locks?.above,
+    above && names,
+    above,
   ];
 }
 

@@ -30,8 +30,8 @@ import type * as port from '../store.js';
 import type { StoreHealth } from '../store-health.js';
 import { checkedAcquire, encodeAcquires, encodePlain, encodeSingle } from './encode-acquire.js';
 import { encodeChanges, encodeEnds, encodeRenews, encodeSingleEnd } from './encode-hold.js';
-import { OwnNames } from './own-names.js';
 import { infoOf, type InfoColumns } from './info.js';
+import { OwnNames } from './own-names.js';
 import { decodeEvents, decodePage, encodeFilter, encodeQuery, fromOf, type EventColumns } from './page-codec.js';
 import {
   decodeAcquire,

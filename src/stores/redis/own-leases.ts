@@ -1,8 +1,9 @@
 // What this store was granted itself and has not touched since, so that a release can say what it believes of the row instead of
 // having it taken apart (lua/end-list.ts). Only a hint, and bounded: what is not remembered, or not true any more, is released
 // like any other lease.
+import { Recent } from '../../domain/recent.js';
 
-/** As many as are held for a moment at the same time; the oldest are forgotten first. */
+/** As many as are held for a moment at the same time. */
 const MOST = 10_000;
 
 /** What leases of one answer share, as it stands in their rows. */
@@ -26,31 +27,24 @@ export interface OwnLease {
 }
 
 export class OwnLeases {
-  readonly #leases = new Map<string, OwnLease>();
+  readonly #leases = new Recent<OwnLease>(MOST);
 
   remember(lease: OwnLease): void {
     this.#leases.set(lease.id, lease);
-    if (this.#leases.size <= MOST) return;
-    for (const id of this.#leases.keys()) {
-      this.#leases.delete(id);
-      return;
-    }
   }
 
   /** Whoever is about to change a lease; also where it comes to nothing. */
   forget(requests: readonly { readonly id?: unknown }[]): void {
-    if (this.#leases.size === 0) return;
+    if (this.#leases.isEmpty) return;
     for (const request of requests as readonly ({ readonly id?: unknown } | null)[]) {
-      this.#leases.delete(request?.id as string);
+      this.#leases.take(request?.id as string);
     }
   }
 
   /** Remembered no longer. */
   take(id: string, epoch: number | undefined): OwnLease | undefined {
-    const lease = this.#leases.get(id);
-    if (!lease) return undefined;
-    this.#leases.delete(id);
-    return lease.epoch === epoch ? lease : undefined;
+    const lease = this.#leases.take(id);
+    return lease?.epoch === epoch ? lease : undefined;
   }
 }
 

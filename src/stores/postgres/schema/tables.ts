@@ -93,7 +93,8 @@ CREATE TABLE {s}.lease_part (
 );
 
 -- The log (H1), in the order of (e, s): e is the namespace's epoch when the row was written, the row's own where it drew one; s
--- is drawn from log_row. It has no index but that order (docs/decisions/0006). n1, n2, n3: the facts of the two rows every lease has. data: those of the others, as JSON.
+-- is drawn from log_row. It has no index but that order (docs/decisions/0006). n1, n2, n3: the facts of the two rows every lease
+-- has. data: those of the others, as JSON.
 CREATE TABLE {s}.log (
   ns integer NOT NULL,
   type smallint NOT NULL,
