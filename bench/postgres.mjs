@@ -7,7 +7,7 @@ import { openBarePostgres } from './bare-postgres.mjs';
 import { postgresCounter } from './counting-proxy.mjs';
 import { frozenServer } from './frozen-server.mjs';
 import { heldRound } from './held-round.mjs';
-import { collect } from './measure.mjs';
+import { collect, shown } from './measure.mjs';
 import { openVerrouPostgres } from './peers/verrou.mjs';
 import { clock, Port } from './port.mjs';
 import { queueHandOver } from './queue.mjs';
@@ -103,10 +103,26 @@ async function besideMillion(say) {
     }
     say('postgres: 1,000,000 leases against an empty store');
     const rows = await growth(STORE, empty, full);
+    say('postgres: the history of one resource in that log');
+    rows.push(await quietHistory(full.store));
     await empty.close();
     await full.close();
     return rows;
   } finally {
     for (const server of servers) await server.remove();
   }
+}
+
+/** The history of a name that nobody ever took: the whole log is looked through, a stretch a call (docs/decisions/0006). */
+async function quietHistory(store) {
+  const calls = [];
+  for (let [after, more] = [undefined, true]; more;) {
+    const start = performance.now();
+    const page = await store.events({ resource: 'nobody/took/this', after, limit: 100 });
+    calls.push(performance.now() - start);
+    [after, more] = [page.next, page.more];
+  }
+  const name = `history of a quiet resource, a log of ${MANY_ROWS.toLocaleString('en')} rows and more: whole; longest of ${calls.length} calls`;
+  const figures = [calls.reduce((sum, ms) => sum + ms, 0), Math.max(...calls)];
+  return shown({ name, store: STORE, concurrency: 1, figures, unit: 'ms' });
 }
