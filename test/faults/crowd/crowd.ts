@@ -112,7 +112,7 @@ class Crowd {
         this.#settle(
           'a quiet crowd',
           () => this.#quiet(),
-          (now) => excess(this.#mostOf(quiet), now),
+          (now) => excess(this.#mostOf(before, quiet), now),
         ),
       );
       await this.#timed('shutdown', () => this.#dismiss());
@@ -220,14 +220,14 @@ class Crowd {
     return counts;
   }
 
-  /** What a quiet crowd may have: what it had, but pools may be as full as they are allowed to be. */
-  #mostOf(before: Counts): Counts {
+  /** What a quiet crowd may have: what it had, but pools may be as full as they are allowed to be, beside what an empty site has. */
+  #mostOf(empty: Counts, quiet: Counts): Counts {
     const most = this.#site.connectionsPerWorker;
-    const limits = Object.entries(before).map(([name, count]) => {
+    const limits = Object.entries(quiet).map(([name, count]) => {
       const limit = /: fd connection$/.test(name)
         ? most
         : /^(connections|server sessions|server fd socket)$/.test(name)
-          ? most * WORKERS
+          ? (empty[name] ?? 0) + most * WORKERS
           : 0;
       return [name, Math.max(count, limit)] as const;
     });
