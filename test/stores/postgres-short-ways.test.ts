@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { makeId } from '../../src/domain/ids.js';
 import type { AcquireRequest, EndRequest } from '../../src/domain/requests.js';
 import type { Lease } from '../../src/domain/lease.js';
+import { namesAbove } from '../../src/domain/resource-name.js';
 import { openPostgres } from '../../src/stores/postgres/index.js';
 import type { Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
@@ -107,6 +108,21 @@ describe.skipIf(isSkipped('postgres'))('short ways of the PostgreSQL store', () 
         () => site.sql(gone, [first.id]),
       );
       expect(results.map(({ outcome }) => outcome)).toEqual(['revoked', ...leases.slice(1).map(() => 'released')]);
+    });
+  }
+
+  for (const names of [['a/b/c/d'], ['a/b'], ['a/b/c/d', 'x']]) {
+    test(`S16: a grant and a release wait for whoever has locked a name above (${names.join(', ')})`, async () => {
+      const [deep = ''] = names;
+      for (const name of [...namesAbove(deep), deep]) {
+        const nothing = async (): Promise<void> => undefined;
+        const leases = await whileWaiting(name, () => grant(store, names), nothing);
+        await whileWaiting(name, () => store.end(leases.map(release)), nothing);
+      }
+      const trees = await store.acquire([
+        { ...ask('a', (await store.time()).now), parts: [exclusive('a', 'subtree')] },
+      ]);
+      expect(trees.results[0]?.outcome).toBe('granted'); // they were released
     });
   }
 

@@ -54,7 +54,14 @@ export function encodeSingle(items: readonly CheckedAcquire[]): readonly unknown
   const only = items[0];
   if (items.length !== 1 || only === undefined || !isOrdinary(only)) return undefined;
   const { id, parts, owner, ttlMs, bornAt, callerWall, join } = only.request;
-  return [id, (parts[0] as Part).name, owner, ttlMs, only.content, bornAt, callerWall, join];
+  const { name } = parts[0] as Part;
+  return [id, name, ...aboveOne(name), owner, ttlMs, only.content, bornAt, callerWall, join];
+}
+
+/** The topmost name above, if there is one; all of them, if there are more. */
+export function aboveOne(name: string): [string | undefined, string[] | undefined] {
+  const above = namesAbove(name);
+  return [above[0], above.length > 1 ? above : undefined];
 }
 
 function isOrdinary({ request, metadata }: CheckedAcquire): boolean {

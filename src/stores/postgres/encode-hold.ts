@@ -1,6 +1,6 @@
 // Lists of renewals, ends and changes as the functions of the schema take them: one array a field.
 import type { ChangeRequest, EndRequest, RenewRequest } from '../../domain/requests.js';
-import { aboveAll } from './encode-acquire.js';
+import { aboveAll, aboveOne } from './encode-acquire.js';
 
 export function encodeRenews(items: readonly RenewRequest[]): readonly unknown[] {
   return [
@@ -25,14 +25,14 @@ export function encodeEnds(items: readonly EndRequest[], names: readonly string[
   ];
 }
 
-/** A list of one release: see end_one_v1. */
+/** A list of one release whose name is known: see end_one_v1. */
 export function encodeSingleEnd(
   items: readonly EndRequest[],
   names: readonly string[] | undefined,
 ): readonly unknown[] | undefined {
-  const only = items[0];
-  if (items.length !== 1 || only?.epoch === undefined) return undefined;
-  return [only.id, only.epoch, only.requestId, only.why, names?.[0]];
+  const [only, name] = [items[0], names?.[0]];
+  if (items.length !== 1 || only?.epoch === undefined || name === undefined) return undefined;
+  return [only.id, only.epoch, only.requestId, only.why, name, ...aboveOne(name)];
 }
 
 export function encodeChanges(items: readonly ChangeRequest[]): readonly unknown[] {

@@ -1,6 +1,6 @@
 // acquire, a list of items: locks first, then the clock and the rows, then the items in order (S16, S21). Nearly every list is plain
 // and is granted in one statement: that is what makes many callers quick.
-import { ANY_NOT_PLAIN, lockEverything, markFrom, WRONG_ISOLATION } from './locking.js';
+import { ANY_NOT_PLAIN, inTurn, lockEverything, marks, WRONG_ISOLATION } from './locking.js';
 
 /**
  * The items from v_next on that are granted together: k counts them, at is their place in the list. Only texts are unnested: a
@@ -70,7 +70,7 @@ DECLARE
   v_over text[] := '{}';
   v_is_over boolean;
   v_is_met boolean;
-  v_none text;
+  v_done integer;
   v_ns integer;
   v_epochs regclass;
   v_logs boolean;
@@ -109,7 +109,7 @@ BEGIN
       LEFT JOIN LATERAL (SELECT 1 AS there FROM {s}.lease x WHERE x.id = i.id AND x.ns = sp.ns LIMIT 1) known ON true
       LEFT JOIN LATERAL (SELECT 1 AS there FROM {s}.lease x WHERE x.name = i.name AND x.ns = sp.ns AND x.stands LIMIT 1) held ON true;
   END IF;
-  ${markFrom('v_seed', 'v_epochs')}
+  ${inTurn(...marks('v_seed', 'pg_sequence_last_value(v_epochs)'))}
   IF v_is_over THEN
     v_over := ARRAY(SELECT a FROM unnest(p_names || p_above) a, LATERAL (
         SELECT FROM {s}.lease_part y WHERE y.name = a AND y.ns = sp.ns LIMIT 1) o

@@ -22,26 +22,38 @@ export function lockEverything(seed: string, names: string, above: string, ids?:
     toLock(above, seed, false),
     ...(ids === undefined ? [] : [idsToLock(ids, seed)]),
   ];
-  return `v_none := pg_advisory_xact_lock_shared(${seed});
+  return `${inTurn(`pg_advisory_xact_lock_shared(${seed})`)}
   PERFORM CASE WHEN k.own THEN pg_advisory_xact_lock(k.key) ELSE pg_advisory_xact_lock_shared(k.key) END
   FROM (SELECT u.key, u.own FROM (${wanted.join('\n    UNION ALL ')}) u ORDER BY u.level, u.key, u.own DESC) k;`;
 }
 
-/** mark_v1 as assignments, which start no statement. */
-export function markFrom(seed: string, epochs: string): string {
-  return `v_none := pg_advisory_xact_lock_shared((${seed} & 2147483646)::integer,
-    (pg_sequence_last_value(${epochs}) & 2147483647)::integer);
-  v_none := pg_advisory_xact_lock_shared(((${seed} & 2147483646) + 1)::integer,
-    (pg_sequence_last_value('{s}.log_row'::regclass) & 2147483647)::integer);`;
+/**
+ * Calls, one after the other: an assignment starts no statement, and one for all costs less than one each. What they answer is not
+ * looked at.
+ */
+export function inTurn(...calls: readonly string[]): string {
+  return `v_done := num_nulls(${calls.join(',\n    ')});`;
+}
+
+/** mark_v1, to be called in turn. The epoch may be one of before, never one of after (H1). */
+export function marks(seed: string, epoch: string): readonly string[] {
+  return [
+    `pg_advisory_xact_lock_shared((${seed} & 2147483646)::integer, (${epoch} & 2147483647)::integer)`,
+    `pg_advisory_xact_lock_shared(((${seed} & 2147483646) + 1)::integer,
+      (pg_sequence_last_value('{s}.log_row'::regclass) & 2147483647)::integer)`,
+  ];
 }
 
 /**
  * A release may be answered before it is on the disk (docs/decisions/0025): a crash that undoes it leaves the lease to its deadline,
- * and a grant to somebody else is on the disk only together with it. Whoever set anything but the default is left with that.
+ * and a grant to somebody else is on the disk only together with it. Whoever set anything but the default is left with that. To be
+ * called in turn.
  */
-export const ANSWER_BEFORE_THE_DISK = `IF current_setting('synchronous_commit') = 'on' THEN
-    v_none := set_config('synchronous_commit', 'off', true);
-  END IF;`;
+export const ANSWER_BEFORE_THE_DISK =
+  "CASE WHEN current_setting('synchronous_commit') = 'on' THEN set_config('synchronous_commit', 'off', true) END";
+
+/** The server's clock, in milliseconds. */
+export const WALL = "floor(date_part('epoch', clock_timestamp()) * 1000)::bigint";
 
 export const WRONG_ISOLATION = `current_setting('transaction_isolation') <> 'read committed'`;
 
@@ -53,7 +65,7 @@ export const ENTER_QUICKLY = `SELECT n.id, n.name, n.epochs, n.keep_history, n.h
   IF NOT FOUND OR ${WRONG_ISOLATION} THEN
     sp := {s}.enter_v1(p_namespace);
   END IF;
-  ${markFrom('v_seed', 'sp.epochs')}`;
+  ${inTurn(...marks('v_seed', 'pg_sequence_last_value(sp.epochs)'))}`;
 
 /** Nearly always false: then nothing but what stands on the very name can be in the way of a request for one exclusive node. */
 export const ANY_NOT_PLAIN = 'EXISTS (SELECT FROM {s}.lease x WHERE x.ns = sp.ns AND x.stands AND x.parts IS NOT NULL)';
@@ -69,7 +81,7 @@ CREATE FUNCTION {s}.seed_v1(p_namespace text) RETURNS bigint LANGUAGE sql IMMUTA
 $$;
 
 CREATE FUNCTION {s}.clock_v1() RETURNS bigint LANGUAGE sql VOLATILE AS $$
-  SELECT floor(date_part('epoch', clock_timestamp()) * 1000)::bigint
+  SELECT ${WALL}
 $$;
 
 CREATE FUNCTION {s}.above_v1(p_name text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
@@ -183,7 +195,7 @@ END $$;
 CREATE FUNCTION {s}.lock_names_v1(p_seed bigint, p_names text[], p_above text[], p_ids text[]) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-  v_none text;
+  v_done integer;
 BEGIN
   ${lockEverything('p_seed', 'p_names', 'p_above', 'p_ids')}
 END $$;
@@ -203,10 +215,9 @@ BEGIN
 END $$;
 
 CREATE FUNCTION {s}.mark_v1(sp {s}.space) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  v_done integer;
 BEGIN
-  PERFORM pg_advisory_xact_lock_shared((sp.seed & 2147483646)::integer,
-      (pg_sequence_last_value(sp.epochs) & 2147483647)::integer),
-    pg_advisory_xact_lock_shared(((sp.seed & 2147483646) + 1)::integer,
-      (pg_sequence_last_value('{s}.log_row'::regclass) & 2147483647)::integer);
+  ${inTurn(...marks('sp.seed', 'pg_sequence_last_value(sp.epochs)'))}
 END $$;
 `;

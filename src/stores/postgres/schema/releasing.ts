@@ -2,7 +2,7 @@
 // was granted them remembers their names (own-names.ts); else they are looked up, to know what to lock. Under the locks the rows are
 // looked for by id and name. Any list in which one is not found goes the way of end_any_v1: its locks are taken again, which costs
 // nothing.
-import { ANSWER_BEFORE_THE_DISK, lockEverything, markFrom, WRONG_ISOLATION } from './locking.js';
+import { ANSWER_BEFORE_THE_DISK, inTurn, lockEverything, marks, WRONG_ISOLATION } from './locking.js';
 
 /** A plain lease that is live and leaves no block. */
 export const RELEASABLE = `x.parts IS NULL AND x.min_hold_ms = 0 AND x.status::integer = 1 AND x.expires_at > v_wall
@@ -15,7 +15,7 @@ CREATE FUNCTION {s}.end_v1(
 ) RETURNS text LANGUAGE plpgsql VOLATILE {quick} AS $$
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
-  v_none text;
+  v_done integer;
   v_ns integer;
   v_epochs regclass;
   v_version bigint;
@@ -52,8 +52,7 @@ BEGIN
           FOR UPDATE SKIP LOCKED) r) held
       WHERE n.name = p_namespace AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time();
     IF v_count = cardinality(p_ids) THEN
-      ${ANSWER_BEFORE_THE_DISK}
-      ${markFrom('v_seed', 'v_epochs')}
+      ${inTurn(ANSWER_BEFORE_THE_DISK, ...marks('v_seed', 'pg_sequence_last_value(v_epochs)'))}
       v_epoch := pg_sequence_last_value(v_epochs);
       UPDATE {s}.lease x SET status = 2, stands = false, ended_at = v_wall, last_request = i.request, reason = NULL,
           block_epoch = v_epoch

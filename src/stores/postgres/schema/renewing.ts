@@ -14,7 +14,7 @@ DECLARE
   v_above text[] := '{}';
   v_unknown text[] := '{}';
   v_sets boolean;
-  v_none text;
+  v_done integer;
   v_name text;
 BEGIN
   SELECT array_agg(r.id), array_agg(r.name), bool_or(cardinality(r.parts) > 1) INTO v_known, v_names, v_sets

@@ -13,7 +13,7 @@ CREATE FUNCTION {s}.seq_commit_v1(
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
   sp {s}.space;
-  v_none text;
+  v_done integer;
   v_now bigint;
   v_ids integer[];
   v_firsts bigint[];

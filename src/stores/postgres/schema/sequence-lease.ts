@@ -14,7 +14,7 @@ CREATE FUNCTION {s}.seq_lease_v1(
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
   sp {s}.space;
-  v_none text;
+  v_done integer;
   v_names text[] := ARRAY(SELECT DISTINCT n FROM unnest(p_streams) n);
   v_now bigint;
   v_known boolean;

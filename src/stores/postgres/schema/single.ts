@@ -2,19 +2,23 @@
 // caller that is alone waits for each of them. Whatever is out of the ordinary goes the way of a list of one: its locks are taken
 // again, which costs nothing.
 //
-// A statement costs its start and its end, an assignment much less: locks are therefore assignments (`pg_advisory_xact_lock`
-// answers nothing), and all that decides is looked at by the one statement after them (S16).
-import { ANSWER_BEFORE_THE_DISK, ANY_NOT_PLAIN, markFrom, WRONG_ISOLATION } from './locking.js';
+// A statement costs its start and its end, an expression of its own a microsecond, which is much when there are twenty: locks that
+// are taken one after the other are therefore arguments of one call, which looks at none of them, and all that decides is looked at by
+// the one statement after them (S16).
+import { ANSWER_BEFORE_THE_DISK, ANY_NOT_PLAIN, inTurn, marks, WALL, WRONG_ISOLATION } from './locking.js';
 import { RELEASABLE } from './releasing.js';
 
-/** From the top down: a shared lock on each name above, then the name. */
-const LOCK_NAME = `v_none := pg_advisory_xact_lock_shared(v_seed);
-  v_at := strpos(v_name, '/');
-  WHILE v_at > 0 LOOP
-    v_none := pg_advisory_xact_lock_shared(hashtextextended(left(v_name, v_at - 1), v_seed));
-    v_at := CASE WHEN strpos(substr(v_name, v_at + 1), '/') > 0 THEN v_at + strpos(substr(v_name, v_at + 1), '/') ELSE 0 END;
-  END LOOP;
-  v_none := pg_advisory_xact_lock(hashtextextended(v_name, v_seed));`;
+const SPACE = 'pg_advisory_xact_lock_shared(v_seed)';
+const above = (name: string): string => `pg_advisory_xact_lock_shared(hashtextextended(${name}, v_seed))`;
+
+/** From the top down: a shared lock on each name above, then the name. What is NULL is not locked. */
+const lockName = (...more: readonly string[]): string => `IF p_above IS NOT NULL THEN
+    ${inTurn(SPACE)}
+    FOREACH v_upper IN ARRAY p_above LOOP
+      ${inTurn(above('v_upper'))}
+    END LOOP;
+  END IF;
+  ${inTurn(SPACE, above('p_top'), 'pg_advisory_xact_lock(hashtextextended(p_name, v_seed))', ...more)}`;
 
 const PLAIN_WISH = `ROW(p_id, p_content, p_born, p_owner, {s}.parts_v1(p_name, NULL), p_ttl, 0, p_join, NULL, NULL, NULL, false, -1,
         NULL, 0, 0, NULL, NULL, false, p_wall)::{s}.wish`;
@@ -40,37 +44,37 @@ BEGIN
     ARRAY[p_content], ARRAY[p_born], ARRAY[p_wall], ARRAY[p_join]);
 END $$;
 
+-- p_top: the topmost name above, if there is one. p_above: all of them, if there are more.
 CREATE FUNCTION {s}.acquire_one_v1(
-  p_namespace text, p_id text, p_name text, p_owner text, p_ttl bigint, p_content bigint, p_born bigint,
+  p_namespace text, p_id text, p_name text, p_top text, p_above text[], p_owner text, p_ttl bigint, p_content bigint, p_born bigint,
   p_wall double precision, p_join boolean
 ) RETURNS text LANGUAGE plpgsql VOLATILE {quick} AS $$
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
-  v_name text := p_name;
-  v_none text;
-  v_at integer;
+  v_upper text;
+  v_done integer;
   v_ns integer;
   v_epochs regclass;
   v_logs boolean;
   v_version bigint;
   v_incarnation text;
   v_wall bigint;
+  v_last bigint;
   v_e bigint;
   v_s bigint;
 BEGIN
-  ${LOCK_NAME}
-  v_none := pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1));
-  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation INTO v_ns, v_epochs, v_logs, v_version, v_incarnation
+  ${lockName('pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1))')}
+  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation, ${WALL}, pg_sequence_last_value(n.epochs)
+    INTO v_ns, v_epochs, v_logs, v_version, v_incarnation, v_wall, v_last
     FROM {s}.namespace n, {s}.life f
     WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time()
       AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = n.id OFFSET 0)
       AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = n.id AND x.stands OFFSET 0)
       AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0);
-  v_wall := floor(date_part('epoch', clock_timestamp()) * 1000);
-  IF v_ns IS NULL OR abs(v_wall - p_born) > 60000 OR pg_sequence_last_value(v_epochs) >= 9007199254740991 OR ${WRONG_ISOLATION} THEN
+  IF v_ns IS NULL OR abs(v_wall - p_born) > 60000 OR v_last >= 9007199254740991 OR ${WRONG_ISOLATION} THEN
     RETURN {s}.acquire_not_free_v1(p_namespace, p_id, p_name, p_owner, p_ttl, p_content, p_born, p_wall, p_join);
   END IF;
-  ${markFrom('v_seed', 'v_epochs')}
+  ${inTurn(...marks('v_seed', 'v_last'))}
   v_e := nextval(v_epochs);
   v_s := nextval('{s}.log_row');
   WITH granted AS (
@@ -84,14 +88,14 @@ BEGIN
     || v_wall || ',"' || v_e || '"]}';
 END $$;
 
--- p_name: the lease's name, where the caller remembers it.
-CREATE FUNCTION {s}.end_one_v1(p_namespace text, p_id text, p_epoch bigint, p_request text, p_why text, p_name text) RETURNS text
-LANGUAGE plpgsql VOLATILE {quick} AS $$
+-- For who remembers the lease's name; p_top and p_above are as above.
+CREATE FUNCTION {s}.end_one_v1(
+  p_namespace text, p_id text, p_epoch bigint, p_request text, p_why text, p_name text, p_top text, p_above text[]
+) RETURNS text LANGUAGE plpgsql VOLATILE {quick} AS $$
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
-  v_name text := p_name;
-  v_none text;
-  v_at integer;
+  v_upper text;
+  v_done integer;
   v_ns integer;
   v_epochs regclass;
   v_tid tid;
@@ -103,33 +107,27 @@ DECLARE
   v_wall bigint;
   v_e bigint;
 BEGIN
-  IF v_name IS NULL THEN
-    SELECT x.name INTO v_name FROM {s}.namespace n, {s}.lease x
-      WHERE n.name = p_namespace AND x.id = p_id AND x.ns = n.id AND x.parts IS NULL;
-  END IF;
-  IF v_name IS NULL OR ${WRONG_ISOLATION} THEN
-    RETURN {s}.end_any_v1(p_namespace, ARRAY[p_id], ARRAY[p_epoch], ARRAY[p_request], ARRAY[p_why]);
-  END IF;
-  ${LOCK_NAME}
-  v_wall := floor(date_part('epoch', clock_timestamp()) * 1000);
+  ${lockName()}
+  v_wall := ${WALL};
   -- It is locked unless a caller has pinned it (G1). Where nothing is found, the list says why.
   SELECT n.id, n.epochs, n.settings_version, f.incarnation, x.ctid, x.owner, x.acquired_at,
       EXISTS (SELECT FROM {s}.lease w WHERE w.ns = n.id AND w.status = 0 OFFSET 0)
     INTO v_ns, v_epochs, v_version, v_incarnation, v_tid, v_owner, v_acquired, v_waits
     FROM {s}.namespace n, {s}.life f, {s}.lease x
     WHERE n.name = p_namespace AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time()
-      AND x.id = p_id AND x.ns = n.id AND ${RELEASABLE} AND x.name = v_name AND x.epoch = p_epoch
+      AND x.id = p_id AND x.ns = n.id AND ${RELEASABLE} AND x.name = p_name AND x.epoch = p_epoch
     FOR UPDATE OF x SKIP LOCKED;
-  IF NOT FOUND THEN RETURN {s}.end_any_v1(p_namespace, ARRAY[p_id], ARRAY[p_epoch], ARRAY[p_request], ARRAY[p_why]); END IF;
-  ${ANSWER_BEFORE_THE_DISK}
-  ${markFrom('v_seed', 'v_epochs')}
+  IF NOT FOUND OR ${WRONG_ISOLATION} THEN
+    RETURN {s}.end_any_v1(p_namespace, ARRAY[p_id], ARRAY[p_epoch], ARRAY[p_request], ARRAY[p_why]);
+  END IF;
+  ${inTurn(ANSWER_BEFORE_THE_DISK, ...marks('v_seed', 'pg_sequence_last_value(v_epochs)'))}
   v_e := pg_sequence_last_value(v_epochs);
   WITH released AS (
     UPDATE {s}.lease x SET status = 2, stands = false, ended_at = v_wall, last_request = p_request, reason = NULL, block_epoch = v_e
       WHERE x.ctid = v_tid)
     INSERT INTO {s}.log (ns, type, from_status, to_status, e, s, at, epoch, n1, name, id, owner)
-      VALUES (v_ns, 3, 1, 2, v_e, nextval('{s}.log_row'), v_wall, p_epoch, v_wall - v_acquired, v_name, p_id, v_owner);
-  IF v_waits THEN PERFORM {s}.wake_v1({s}.enter_v1(p_namespace), v_wall, {s}.parts_v1(v_name, NULL), '{}'); END IF;
+      VALUES (v_ns, 3, 1, 2, v_e, nextval('{s}.log_row'), v_wall, p_epoch, v_wall - v_acquired, p_name, p_id, v_owner);
+  IF v_waits THEN PERFORM {s}.wake_v1({s}.enter_v1(p_namespace), v_wall, {s}.parts_v1(p_name, NULL), '{}'); END IF;
   RETURN '{"now":' || v_wall || ',"incarnation":"' || v_incarnation || '","version":' || v_version || ',"body":"0"}';
 END $$;
 `;
