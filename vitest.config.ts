@@ -1,5 +1,5 @@
 // The projects: `tidy` keeps the house rules (part of `make check`), `unit` stands beside the source, `stores` is what every
-// store is asked one step at a time, `conformance` spans parts: child processes, faults, guards, simulation; `outside` is what
+// store and guard is asked one step at a time, `conformance` spans parts: child processes, faults, simulation; `outside` is what
 // users meet: command, server, documents; `browser` is the page in a real Chromium; `faults` is the crowd under misfortune.
 // An error nobody handled fails the run, always.
 
@@ -10,8 +10,9 @@ const OUTSIDE = [
   'test/stores/http{,-programs,-sqlite}.test.ts',
   'test/faults/http-server.test.ts',
 ];
-/** Named cases and random programs: nothing in them is timed, so two files share the machine. */
+/** Named cases, random programs and attacks on guards: nothing in them is timed, so two files share the machine. */
 const STORES = [
+  'test/guards/{attacks,gates,guarded-script,middleware}.test.ts',
   'test/stores/{memory,postgres,redis,sqlite}{,-programs,-sequences}.test.ts',
   'test/stores/{tiny-store,sqlite-tail-programs,broken-stores}.test.ts',
 ];
