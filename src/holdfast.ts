@@ -23,7 +23,7 @@ import {
   type RevokeInput,
 } from './manager/governing.js';
 import type { LeaseManager } from './manager/lease-manager.js';
-import { Looking, type Filter, type HistoryQuery, type ResourceView } from './manager/looking.js';
+import { Looking, type Filter, type HistoryQuery, type ResourceView, type ShowOptions } from './manager/looking.js';
 import { releaseOnExit } from './manager/release-on-exit.js';
 import { Resuming } from './manager/resume.js';
 import { leftBehind, letEverythingGo } from './manager/shutdown.js';
@@ -155,8 +155,8 @@ export class Holdfast implements AsyncDisposable {
   list(filter?: Filter): Promise<{ items: LeaseRecord[]; cursor?: string }> {
     return this.#looking.list(filter);
   }
-  show(resource: string): Promise<ResourceView> {
-    return this.#looking.show(resource);
+  show(resource: string, options?: ShowOptions): Promise<ResourceView> {
+    return this.#looking.show(resource, options);
   }
   history(query?: HistoryQuery): Promise<{ items: LeaseEvent[]; cursor?: string }> {
     return this.#looking.history(query);

@@ -23,7 +23,7 @@ export type { FileRootOptions, Paths } from './files/file-root.js';
 export { Holdfast, type Health } from './holdfast.js';
 export type { AcquireOptions, HeldLease, Refusal, Released, Renewed, TryResult, Wait } from './manager/face.js';
 export type { Authority, RawRenewed, RevokeInput } from './manager/governing.js';
-export type { Filter, HistoryQuery, ResourceView } from './manager/looking.js';
+export type { Filter, HistoryQuery, ResourceView, ShowOptions } from './manager/looking.js';
 export type { WatchFilter } from './manager/watching.js';
 export type { Logger } from './observe/logger.js';
 export type { Followed, SequenceLease, SequenceOptions, Settled, Stream, StreamGap } from './sequence/face.js';

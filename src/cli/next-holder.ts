@@ -13,7 +13,7 @@ export async function nextHolder(
 ): Promise<LeaseRecord | undefined> {
   const until = clock.monotonic() + wanted.withinMs;
   for (;;) {
-    const { holders } = await leases.show(wanted.resource);
+    const { holders } = await leases.show(wanted.resource, { history: 0 });
     const next = holders.find(({ epoch }) => epoch > wanted.aboveEpoch);
     const left = until - clock.monotonic();
     if (next || left <= 0 || end.aborted) return next;

@@ -9,6 +9,8 @@ import { leaseView, type LeaseView } from './lease-view.js';
 import { listing } from './listing.js';
 import { span } from './times.js';
 
+const NO_HISTORY = { history: 0 };
+
 export interface TargetFlags {
   under?: string;
   lease?: string;
@@ -57,7 +59,7 @@ async function allUnder(leases: Holdfast, under: string): Promise<RevokeTarget> 
 }
 
 async function holdersOf(leases: Holdfast, resource: string): Promise<RevokeTarget> {
-  const { holders, queue, blockedMs } = await leases.show(resource);
+  const { holders, queue, blockedMs } = await leases.show(resource, NO_HISTORY);
   const { storeNow } = await leases.now();
   const here = holders.filter(({ parts }) => parts.some(({ name }) => name === resource));
   const above = holders.find((holder) => !here.includes(holder));
@@ -84,7 +86,8 @@ async function oneLease(leases: Holdfast, id: string): Promise<RevokeTarget> {
   const { storeNow } = await leases.now();
   const isStanding = record?.status === 'active' || record?.status === 'pending';
   const resource = record?.parts[0]?.name;
-  const { queue, holders } = resource === undefined ? { queue: [], holders: [] } : await leases.show(resource);
+  const { queue, holders } =
+    resource === undefined ? { queue: [], holders: [] } : await leases.show(resource, NO_HISTORY);
   const queueLength = queue.length;
   return {
     name: id,

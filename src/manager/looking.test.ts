@@ -89,8 +89,18 @@ describe('A8: leases and tickets', () => {
       'bob is waiting for x, place 1',
       `Acquired x, epoch ${lease.epoch}`,
     ]);
+    expect(await site.leases.show('x', { history: 0 })).toEqual({ ...view, history: [] });
+    expect((await site.leases.show('x', { history: 1 })).history).toEqual(view.history.slice(0, 1));
     await lease.release();
     expect((await site.leases.show('x')).blockedMs).toBe(9_000);
+  });
+
+  test('show: a history of no length there is, and options there are not, are refused', async () => {
+    const { leases } = await managerSite();
+    for (const history of [-1, 1.5, 1e9, '3' as unknown as number]) {
+      await expect(leases.show('x', { history })).rejects.toThrow(/history is a whole number from 0 to/);
+    }
+    await expect(leases.show('x', { histroy: 0 } as object)).rejects.toThrow(/histroy/);
   });
 
   test('isLocked: an exclusive request would be refused now', async () => {

@@ -37,6 +37,11 @@ export interface HistoryQuery {
   cursor?: string;
 }
 
+export interface ShowOptions {
+  /** How many of its last events to look for: 20 unless said; 0 spares the store the dear part of the look. */
+  history?: number;
+}
+
 export interface ResourceView {
   holders: LeaseRecord[];
   queue: LeaseRecord[];
@@ -51,6 +56,7 @@ const FILTER_KEYS: ReadonlySet<string> = new Set<keyof Filter>([
 const QUERY_KEYS: ReadonlySet<string> = new Set<keyof HistoryQuery>([
   ...(['prefix', 'resource', 'owner', 'leaseId', 'type', 'since', 'until', 'limit', 'cursor'] as const),
 ]);
+const SHOW_KEYS: ReadonlySet<string> = new Set<keyof ShowOptions>(['history']);
 const DEFAULT_LIMIT = 100;
 const SHOWN_EVENTS = 20;
 const CALL_TIMEOUT_MS = 10_000;
@@ -77,10 +83,9 @@ export class Looking {
     return { items: items.map(toRecord), ...(cursor === undefined ? {} : { cursor }) };
   }
 
-  async show(resource: string): Promise<ResourceView> {
-    const { holders, queue, blockedMs, history } = await this.#ask('show', (store) =>
-      store.show(resource, SHOWN_EVENTS),
-    );
+  async show(resource: string, options: ShowOptions = {}): Promise<ResourceView> {
+    const events = shownEvents(options);
+    const { holders, queue, blockedMs, history } = await this.#ask('show', (store) => store.show(resource, events));
     return {
       holders: holders.map(toRecord),
       queue: queue.map(toRecord),
@@ -89,10 +94,10 @@ export class Looking {
     };
   }
 
-  /** Who holds the name now, itself or by a subtree above it; without its history, which is the dear part of `show`. */
+  /** Who holds the name now, itself or by a subtree above it. */
   async holders(resource: string): Promise<LeaseRecord[]> {
-    const { holders } = await this.#ask('show', (store) => store.show(resource, 0));
-    return holders.map(toRecord);
+    const { holders } = await this.show(resource, { history: 0 });
+    return holders;
   }
 
   /** Newest first; `cursor` goes on further back. One from before the store was restored ends in an `events.lost` (H1). */
@@ -116,7 +121,7 @@ export class Looking {
 
   /** An exclusive request would be refused now. */
   async isLocked(resource: string): Promise<boolean> {
-    const { holders, queue, blockedMs } = await this.#ask('show', (store) => store.show(resource, 0));
+    const { holders, queue, blockedMs } = await this.show(resource, { history: 0 });
     return holders.length > 0 || queue.length > 0 || blockedMs > 0;
   }
 
@@ -151,6 +156,13 @@ export class Looking {
   ): Promise<T> {
     return this.#link.within(CALL_TIMEOUT_MS, operation, this.#link.call(operation, act));
   }
+}
+
+function shownEvents(options: ShowOptions): number {
+  checkKeys(options, SHOW_KEYS, 'of show');
+  const { history = SHOWN_EVENTS } = options;
+  if (Number.isInteger(history) && history >= 0 && history <= LIMITS.rowsPerStep) return history;
+  throw invalid(`history is a whole number from 0 to ${LIMITS.rowsPerStep}, got ${shown(history)}`);
 }
 
 function listFilter(filter: Filter): ListFilter {

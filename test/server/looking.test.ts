@@ -54,6 +54,23 @@ test('W1: one resource shows holders, queue and events', async () => {
     status: 200,
     json: { holders: [{ owner: 'ann' }], queue: [], blockedMs: 0, history: [{ type: 'lease.acquired' }] },
   });
+  for (const [history, events] of [
+    ['0', 0],
+    ['1', 1],
+  ] as const) {
+    const { json } = await site.ask('GET', `/v1/resource?name=a&history=${history}`);
+    expect(json).toMatchObject({
+      holders: [{ owner: 'ann' }],
+      history: Array(events).fill({ type: 'lease.acquired' }),
+    });
+  }
+  for (const history of ['-1', '1001', 'x', '']) {
+    const refused = await site.ask('GET', `/v1/resource?name=a&history=${history}`);
+    expect(refused, history).toMatchObject({
+      status: 400,
+      json: { code: 'INVALID_ARGUMENT', detail: matching(/history.*(whole number|from 0 to 1000)/) },
+    });
+  }
 });
 
 test('W1: history is CSV for whoever asks for it, whole and safe for a spreadsheet', async () => {

@@ -71,7 +71,10 @@ const resource = route(
   },
   async ({ query, caller, request }, { leases }) => {
     requireNames(caller, [query.name]);
-    const { holders, queue, blockedMs, history } = await leases.show(query.name);
+    const { holders, queue, blockedMs, history } = await leases.show(
+      query.name,
+      query.history === undefined ? {} : { history: query.history },
+    );
     return request.json({
       holders: visibleLeases(caller, holders),
       queue: visibleLeases(caller, queue),

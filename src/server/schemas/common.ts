@@ -20,11 +20,14 @@ export const duration = z
   .openapi('Duration', { description: "Milliseconds, or text such as '30s', '5m', '1h'", example: '30s' });
 
 /** Numbers of a query come as text. */
-export const countText = z
-  .string()
-  .regex(/^\d{1,4}$/, 'a whole number, at most 1000')
-  .transform(Number)
-  .refine((count) => count >= 1 && count <= LIMITS.rowsPerStep, 'from 1 to 1000');
+const countFrom = (least: number) =>
+  z
+    .string()
+    .regex(/^\d{1,4}$/, 'a whole number, at most 1000')
+    .transform(Number)
+    .refine((count) => count >= least && count <= LIMITS.rowsPerStep, `from ${least} to 1000`);
+export const countText = countFrom(1);
+export const countOrNoneText = countFrom(0);
 export const numberText = z
   .string()
   .regex(/^\d{1,16}$/, 'a whole number')

@@ -1,9 +1,20 @@
 // What the routes that look and govern take and answer: resources, history, settings, time, the wait graph, who asks.
 import { z } from '@hono/zod-openapi';
 import { DEFAULT_SETTINGS, SETTING_RULES } from '../../domain/settings.js';
-import { countText, cursorText, eventSchema, idText, isoText, nameText, ownerText, recordSchema } from './common.js';
+import {
+  countOrNoneText,
+  countText,
+  cursorText,
+  eventSchema,
+  idText,
+  isoText,
+  nameText,
+  ownerText,
+  recordSchema,
+} from './common.js';
 
-export const resourceQuery = z.strictObject({ name: nameText });
+/** `history=0`: none of its events is looked for. */
+export const resourceQuery = z.strictObject({ name: nameText, history: countOrNoneText.optional() });
 export const resourceSchema = z
   .object({
     holders: z.array(recordSchema),
