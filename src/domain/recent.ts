@@ -1,7 +1,9 @@
 // The newest values by key, so many and no more: the oldest are forgotten first. For what is only a hint.
+import { TurnoverMap } from './turnover-map.js';
+
 export class Recent<V> {
   readonly #most: number;
-  readonly #values = new Map<string, V>();
+  readonly #values = new TurnoverMap<V>();
 
   constructor(most: number) {
     this.#most = most;
@@ -11,16 +13,14 @@ export class Recent<V> {
     this.#values.set(key, value);
     if (this.#values.size <= this.#most) return;
     for (const oldest of this.#values.keys()) {
-      this.#values.delete(oldest);
+      this.#values.take(oldest);
       return;
     }
   }
 
   /** Remembered no longer. */
   take(key: string): V | undefined {
-    const value = this.#values.get(key);
-    if (value !== undefined) this.#values.delete(key);
-    return value;
+    return this.#values.take(key);
   }
 
   get isEmpty(): boolean {

@@ -1,6 +1,7 @@
 // What this process holds, by name and all together, and how many were lost lately. A hold is in here from its grant until
 // it is lost or let go, and at no other time.
 import type { Clock } from '../domain/clock.js';
+import { TurnoverMap } from '../domain/turnover-map.js';
 import type { Hold } from './held-lease.js';
 
 const HOUR_MS = 3_600_000;
@@ -8,9 +9,9 @@ const MAX_LOSSES = 20_000;
 
 export class Holds implements Iterable<Hold> {
   readonly #clock: Clock;
-  readonly #byId = new Map<string, Hold>();
+  readonly #byId = new TurnoverMap<Hold>();
   /** Leases of one part: what `ensure` asks for. */
-  readonly #byName = new Map<string, Hold>();
+  readonly #byName = new TurnoverMap<Hold>();
   #losses: number[] = [];
 
   constructor(clock: Clock) {
@@ -32,9 +33,9 @@ export class Holds implements Iterable<Hold> {
   /** False when it was gone already. */
   remove(hold: Hold): boolean {
     if (this.#byId.get(hold.id) !== hold) return false;
-    this.#byId.delete(hold.id);
+    this.#byId.take(hold.id);
     const name = hold.parts[0]?.name ?? '';
-    if (this.#byName.get(name) === hold) this.#byName.delete(name);
+    if (this.#byName.get(name) === hold) this.#byName.take(name);
     return true;
   }
 

@@ -3,9 +3,11 @@
 // holds something already, a look for deadlocks across processes (Q4).
 import type { Clock, TimerHandle } from '../domain/clock.js';
 import type { LeaseError } from '../domain/errors.js';
+import { Bag } from '../domain/bag.js';
 import { makeId } from '../domain/ids.js';
 import type { Lease } from '../domain/lease.js';
 import type { AcquireRequest } from '../domain/requests.js';
+import { TurnoverMap } from '../domain/turnover-map.js';
 import { trustedUntil } from '../domain/trust-window.js';
 import { Agenda } from './agenda.js';
 import type { Announcer } from './announcer.js';
@@ -26,9 +28,9 @@ export class WaitRoom {
   readonly #announcer: Announcer;
   readonly #cleanups: Cleanups;
   readonly #agenda: Agenda<Waiter>;
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new Bag<Waiter>();
   /** Everybody who joins a line, from the first question on: a wake-up may overtake the answer that says so (Q3). */
-  readonly #byTicket = new Map<string, Waiter>();
+  readonly #byTicket = new TurnoverMap<Waiter>();
   readonly #room: Room;
   readonly #unsubscribe: () => void;
   #check: TimerHandle | undefined;
@@ -45,7 +47,7 @@ export class WaitRoom {
       send: (request) => link.acquire(request),
       leftAt: (request) => link.leftAt(request),
       renamed: (waiter) => {
-        this.#byTicket.delete(waiter.request.id);
+        this.#byTicket.take(waiter.request.id);
         return this.#expectWakeUps(waiter, this.named(waiter.request));
       },
       leftOf: (lease, answer) => this.#leftOf(lease, answer),
@@ -127,14 +129,14 @@ export class WaitRoom {
   }
 
   #done(waiter: Waiter, outcome: Outcome): void {
-    if (!this.#waiters.delete(waiter)) return;
-    if (waiter.request.join) this.#byTicket.delete(waiter.request.id);
+    if (!this.#waiters.remove(waiter)) return;
+    if (waiter.request.join) this.#byTicket.take(waiter.request.id);
     this.#agenda.remove(waiter);
     waiter.tell(outcome, waiter);
   }
 
   #endLater({ request, terms, hasTicket, hasAskedOnce }: Waiter, why: 'timeout' | 'cancelled'): void {
-    this.#byTicket.delete(request.id);
+    this.#byTicket.take(request.id);
     if (this.#link.withdraw(request) && hasAskedOnce) return;
     if (hasTicket) this.#announcer.failed(request, why);
     const end = { id: request.id, requestId: this.#clock.randomText(), why };

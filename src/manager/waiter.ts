@@ -9,6 +9,7 @@
 // the waiter is done is ended by id: a ticket leaves the queue, a grant is released, an acquire that has not arrived yet
 // is refused when it does (S8). A ticket that died while this process slept is replaced by a new one, at the end of the
 // queue.
+import type { Placed } from '../domain/bag.js';
 import { LeaseError } from '../domain/errors.js';
 import type { StoreRefusal } from '../domain/decide.js';
 import type { Lease } from '../domain/lease.js';
@@ -61,9 +62,10 @@ const LONGEST_RETRY_MS = 2_000;
 const SOONEST_CLAIM_MS = 10;
 const FRONT_PLACES = 64;
 
-export class Waiter implements Dated {
+export class Waiter implements Dated, Placed {
   at = 0;
   slot = -1;
+  place = -1;
   request: AcquireRequest;
   readonly terms: WaitTerms;
   /** Called once, by the room. */
