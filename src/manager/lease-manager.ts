@@ -28,7 +28,8 @@ import { StoreLink } from './store-link.js';
 import { SuspendWatch } from './suspend-watch.js';
 import { upgrade } from './upgrade.js';
 import { WaitRoom } from './wait-room.js';
-import type { Outcome, Waiter } from './waiter.js';
+import type { Outcome } from './wait-outcome.js';
+import type { Waiter } from './waiter.js';
 
 export class LeaseManager implements Keeper {
   readonly clock: Clock;

@@ -7,7 +7,7 @@ import type { Part } from '../domain/part.js';
 import type { WaitStep } from '../domain/wait-graph.js';
 import type { Refusal } from './face.js';
 import type { AcquisitionResult } from './observer.js';
-import type { Outcome } from './waiter.js';
+import type { Outcome } from './wait-outcome.js';
 
 export function toRefusal(refusal: StoreRefusal): Refusal {
   return { ...refusal, holders: refusal.holders.map(toRecord) };

@@ -16,7 +16,8 @@ import { onAbort } from './on-abort.js';
 import { parseWait } from './plan.js';
 import { aborted, nameOf, notInTime } from './refusals.js';
 import type { WaitRoom } from './wait-room.js';
-import type { Outcome, Waiter } from './waiter.js';
+import type { Outcome } from './wait-outcome.js';
+import type { Waiter } from './waiter.js';
 import type { Lease } from '../domain/lease.js';
 
 const KNOWN: ReadonlySet<string> = new Set(['wait', 'signal']);

@@ -15,7 +15,8 @@ import { breakDeadlocks } from './break-deadlocks.js';
 import type { Cleanups } from './cleanups.js';
 import type { Answer } from './held-lease.js';
 import type { StoreLink } from './store-link.js';
-import { Waiter, type Outcome, type Room, type WaitTerms } from './waiter.js';
+import type { Outcome, WaitTerms } from './wait-outcome.js';
+import { Waiter, type Room } from './waiter.js';
 
 /** A refresh that is due this soon goes along with one that is due now. */
 const TOGETHER_MS = 1_000;

@@ -22,6 +22,7 @@ import type { Dated } from './agenda.js';
 import type { Answer } from './held-lease.js';
 import { onAbort } from './on-abort.js';
 import { aborted, deadlocked, endedElsewhere, heldBySelf, notInTime } from './refusals.js';
+import type { Outcome, WaitTerms } from './wait-outcome.js';
 
 /** What a waiter needs of the room it sits in. */
 export interface Room {
@@ -41,17 +42,6 @@ export interface Room {
   done(waiter: Waiter, outcome: Outcome): void;
   /** Ends the id in the background (S9). */
   endLater(waiter: Waiter, why: 'timeout' | 'cancelled'): void;
-}
-
-export type Outcome =
-  | { readonly outcome: 'granted'; readonly lease: Lease; readonly answer: Answer }
-  | { readonly outcome: 'refused'; readonly refusal: StoreRefusal }
-  | { readonly outcome: 'error'; readonly error: LeaseError; readonly cycle?: readonly WaitStep[] };
-
-export interface WaitTerms {
-  readonly waitMs: number;
-  readonly requestTimeoutMs: number;
-  readonly signal?: AbortSignal | undefined;
 }
 
 const ASKS_WITHOUT_WAIT = 2;

@@ -22,7 +22,7 @@ import { parseWait, planOf, type Defaults } from '../manager/plan.js';
 import { acquisitionResult, nameOf, notInTime, pinned } from '../manager/refusals.js';
 import { StoreLink } from '../manager/store-link.js';
 import { WaitRoom } from '../manager/wait-room.js';
-import type { Outcome, WaitTerms } from '../manager/waiter.js';
+import type { Outcome, WaitTerms } from '../manager/wait-outcome.js';
 import type { ChangeResult, EndResult, NotHeld, RenewResult, Reply, Store } from '../stores/store.js';
 import { withStatus } from './problem.js';
 
