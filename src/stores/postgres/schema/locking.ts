@@ -29,7 +29,8 @@ export function lockEverything(seed: string, names: string, above: string, ids?:
 
 /**
  * Calls, one after the other: an assignment starts no statement, and one for all costs less than one each. What they answer is not
- * looked at.
+ * looked at. (PostgreSQL evaluates arguments from left to right, without promising to. In another order two calls could come to wait
+ * for each other, which it finds out; nothing would be decided otherwise.)
  */
 export function inTurn(...calls: readonly string[]): string {
   return `v_done := num_nulls(${calls.join(',\n    ')});`;
