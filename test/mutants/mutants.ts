@@ -269,25 +269,12 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'clock read before the lock (PostgreSQL)',
     rule: 'S16',
     file: 'src/stores/postgres/schema/single.ts',
-    before: `  \${LOCK_NAME}
-  v_none := pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1));
-  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation INTO v_ns, v_epochs, v_logs, v_version, v_incarnation
-    FROM {s}.namespace n, {s}.life f
-    WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time()
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = n.id OFFSET 0)
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = n.id AND x.stands OFFSET 0)
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0);
-  v_wall := floor(date_part('epoch', clock_timestamp()) * 1000);
+    before: `  \${lockName('pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1))')}
+  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation, \${WALL}, pg_sequence_last_value(n.epochs)
 `,
-    after: `  v_wall := floor(date_part('epoch', clock_timestamp()) * 1000);
-  \${LOCK_NAME}
-  v_none := pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1));
-  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation INTO v_ns, v_epochs, v_logs, v_version, v_incarnation
-    FROM {s}.namespace n, {s}.life f
-    WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time()
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = n.id OFFSET 0)
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = n.id AND x.stands OFFSET 0)
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0);
+    after: `  v_wall := \${WALL};
+  \${lockName('pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1))')}
+  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation, v_wall, pg_sequence_last_value(n.epochs)
 `,
     by: ['test/stores/postgres-locks.test.ts'],
   },
@@ -295,27 +282,18 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'locks and look in one statement (PostgreSQL)',
     rule: 'S16',
     file: 'src/stores/postgres/schema/single.ts',
-    before: `  \${LOCK_NAME}
-  v_none := pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1));
-  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation INTO v_ns, v_epochs, v_logs, v_version, v_incarnation
+    before: `  \${lockName('pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1))')}
+  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation, \${WALL}, pg_sequence_last_value(n.epochs)
+    INTO v_ns, v_epochs, v_logs, v_version, v_incarnation, v_wall, v_last
     FROM {s}.namespace n, {s}.life f
-    WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time()
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = n.id OFFSET 0)
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = n.id AND x.stands OFFSET 0)
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0);
-  v_wall := floor(date_part('epoch', clock_timestamp()) * 1000);
 `,
-    after: `  v_none := pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1));
+    after: `  v_done := num_nulls(pg_advisory_xact_lock(hashtextextended(p_id, v_seed + 1)));
   WITH locked AS MATERIALIZED (
     SELECT pg_advisory_xact_lock_shared(hashtextextended(a, v_seed))::text FROM unnest({s}.above_v1(p_name)) a
     UNION ALL SELECT pg_advisory_xact_lock(hashtextextended(p_name, v_seed))::text)
-  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation INTO v_ns, v_epochs, v_logs, v_version, v_incarnation
+  SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation, \${WALL}, pg_sequence_last_value(n.epochs)
+    INTO v_ns, v_epochs, v_logs, v_version, v_incarnation, v_wall, v_last
     FROM (SELECT count(*) FROM locked) l, {s}.namespace n, {s}.life f
-    WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time()
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = n.id OFFSET 0)
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = n.id AND x.stands OFFSET 0)
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0);
-  v_wall := floor(date_part('epoch', clock_timestamp()) * 1000);
 `,
     by: ['test/stores/postgres-locks.test.ts', 'test/stores/linearizable.test.ts'],
   },
