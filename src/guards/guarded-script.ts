@@ -68,11 +68,13 @@ local nameCount = tonumber(ARGV[7])
 keyCount, argCount = declared, 7 + nameCount
 local function head(key)
   local text = redis.call('HGET', ROWS, key)
-  if text then return string.match(text, '^(%a) (%d+) (%d+) ') end
+  if text then return string.match(string.gsub(text, '^r%d+ A', 'r', 1), '^(%a) (%d+) (%d+) ') end
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local last = tonumber(string.match(redis.call('GET', META) or '', '^%d+ %d+ (%d+) ') or '0')
+local counters = redis.call('HGET', ROWS, '')
+if counters == '' then counters = redis.call('GET', META) end
+local last = tonumber(string.match(counters or '', '^%d+ %d+ (%d+) ') or '0')
 if last > now then now = last end
 local status, epoch, expiresAt = head(id)
 status = status and string.lower(status)

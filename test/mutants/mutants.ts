@@ -373,7 +373,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a release that believes its sender (Redis)',
     rule: 'S5',
     file: 'src/stores/redis/lua/end-list.ts',
-    before: 'if not text or string.find(text, head, 1, true) ~= 1 then isAsBelieved = false break end',
+    before: 'if not text or find(text, ARGV[begins + i], 1, true) ~= 1 then isAsBelieved = false break end',
     after: 'if not text then isAsBelieved = false break end',
     by: ['test/stores/redis-plain-lists.test.ts'],
   },

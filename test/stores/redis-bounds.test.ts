@@ -7,6 +7,7 @@ import { keysOf } from '../../src/stores/redis/keys.js';
 import type { Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import { ask, grant } from '../support/ask.js';
+import { changeCounters, readCounters } from '../support/redis-counters.js';
 import { onRedis, type Admin } from '../support/redis-site.js';
 import type { RedisServer } from '../support/servers/redis-server.js';
 import { isSkipped } from '../support/servers/server-process.js';
@@ -109,21 +110,23 @@ describe.skipIf(isSkipped('redis'))('bounds of a Redis namespace', () => {
   });
 
   test('O4: data in a newer format is refused by every call, and left as it is', async () => {
-    const [meta = ''] = keys;
-    const newer = ((await admin.get(meta)) ?? '').replace(/^3 /, '4 ');
-    await admin.set(meta, newer);
+    await changeCounters(admin, (text) => text.replace(/^4 /, '5 '));
+    const newer = await readCounters(admin);
     const refused = { code: 'STORE_INCOMPATIBLE', retryable: false };
     await expect(store.time()).rejects.toMatchObject(refused);
     await expect(store.acquire([])).rejects.toMatchObject(refused);
     await expect(openRedis(server.url, { clock })).rejects.toMatchObject(refused);
-    expect(await admin.get(meta)).toBe(newer);
+    expect(await readCounters(admin)).toBe(newer);
+    expect(newer).toMatch(/^5 /);
   });
 
   test('S2: keys without the one that counts are nobody’s: they are named, not taken over', async () => {
     await grant(store, clock, 'a');
-    await admin.del(keys[0] ?? '');
-    const details = { key: keys[1] };
-    await expect(store.acquire([])).rejects.toMatchObject({ code: 'STORE_INCOMPATIBLE', details });
+    const [meta = '', rows = '', index = ''] = keys;
+    await admin.hDel(rows, '');
+    await expect(store.acquire([])).rejects.toMatchObject({ code: 'STORE_INCOMPATIBLE', details: { key: meta } });
+    await admin.del([meta, rows]);
+    await expect(store.acquire([])).rejects.toMatchObject({ code: 'STORE_INCOMPATIBLE', details: { key: index } });
   });
 
   test('C1: a store opened for looking makes nothing, shows what there is, and changes nothing', async () => {

@@ -7,12 +7,13 @@ import { channelOf, keysOf } from '../../src/stores/redis/keys.js';
 import type { AcquireResult, Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import { ask, grant } from '../support/ask.js';
+import { readCounters } from '../support/redis-counters.js';
 import { onRedis, type Admin } from '../support/redis-site.js';
 import type { RedisServer } from '../support/servers/redis-server.js';
 import { isSkipped } from '../support/servers/server-process.js';
 
 const clock = systemClock();
-const [META = '', , INDEX = '', , QUEUE = '', DYING = ''] = keysOf('default');
+const [, , INDEX = '', , QUEUE = '', DYING = ''] = keysOf('default');
 const TICKET_LIFE_MS = 10_000;
 let server: RedisServer;
 let admin: Admin;
@@ -54,7 +55,7 @@ async function hear(): Promise<string[]> {
 }
 /** What the counters say, and what there is: tickets, and members of the three keys about them. */
 async function counted(): Promise<number[]> {
-  const meta = ((await admin.get(META)) ?? '').split(' ');
+  const meta = (await readCounters(admin)).split(' ');
   const waiting = (await admin.zRangeByLex(INDEX, '[w', '(x')).length;
   return [Number(meta[5]), waiting, (await admin.zCard(QUEUE)) - 1, (await admin.zCard(DYING)) - 1];
 }

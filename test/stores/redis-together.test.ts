@@ -8,12 +8,13 @@ import { keysOf } from '../../src/stores/redis/keys.js';
 import type { Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import { ask } from '../support/ask.js';
+import { changeCounters, changeCountersBack, readCounters, readCountersOfBefore } from '../support/redis-counters.js';
 import { onRedis, type Admin } from '../support/redis-site.js';
 import type { RedisServer } from '../support/servers/redis-server.js';
 import { isSkipped } from '../support/servers/server-process.js';
 
 const clock = systemClock();
-const [META = '', ROWS = '', , ENDS = '', , , LOG = ''] = keysOf('default');
+const [, ROWS = '', , ENDS = '', , , LOG = ''] = keysOf('default');
 const HOUR_MS = 3_600_000;
 let server: RedisServer;
 let admin: Admin;
@@ -90,7 +91,7 @@ describe.skipIf(isSkipped('redis'))('what the items of a call write together', (
   test('H1: the log keeps a million rows; what is older goes and is said to be lost', async () => {
     await acquire(200);
     const [first] = await pages(1_000, false);
-    await admin.set(META, ((await admin.get(META)) ?? '').replace(/^(\S+ \S+ \S+ \S+) 200 /, '$1 1200000 '));
+    await changeCounters(admin, (text) => text.replace(/^(\S+ \S+ \S+ \S+) 200 /, '$1 1200000 '));
     const leases = await acquire(200);
     expect(await store.events({ after: first?.id ?? '', limit: 5 })).toMatchObject({ outcome: 'lost' });
     expect((await pages(1_000, false)).map(({ leaseId }) => leaseId)).toEqual(leases.map(({ id }) => id));
@@ -176,15 +177,15 @@ describe.skipIf(isSkipped('redis'))('what the items of a call write together', (
   test('O4: data of the format before is read as it is, and is of this one from the first write on', async () => {
     const [first, second] = await acquire(2, { ttlMs: 10_000 });
     const rows = await pages(10, false);
-    const meta = (await admin.get(META)) ?? '';
-    await admin.set(META, meta.replace(/^3 /, '1 ').replace(/ 0$/, ''));
+    await changeCountersBack(admin, (text) => text.replace(/^4 /, '1 ').replace(/ 0$/, ''));
     await admin.zRem(ENDS, `${first?.id} ${second?.id}`);
     for (const lease of [first, second])
       await admin.zAdd(ENDS, { score: lease?.expiresAt ?? 0, value: lease?.id ?? '' });
     expect(await pages(10, false)).toEqual(rows);
-    expect(await admin.get(META)).toMatch(/^1 /);
+    expect(await readCountersOfBefore(admin)).toMatch(/^1 /);
     await renew([first as Lease], 60_000);
-    expect(await admin.get(META)).toMatch(/^3 /);
+    expect(await readCountersOfBefore(admin)).toMatch(/^4 /);
+    expect(await readCounters(admin)).toMatch(/^4 /);
     server.clock.step(11_000);
     expect(await store.sweep({ limit: 10 })).toMatchObject({ leases: 1, more: false });
     expect((await pages(10, false)).map((row) => row.type)).toEqual([

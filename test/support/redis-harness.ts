@@ -76,11 +76,11 @@ async function openDatabase(server: RedisServer, admin: Admin, database: number,
   };
 }
 
-/** The counter is the second word of the namespace's first key. */
+/** The counter is the second word of the field without a name (src/stores/redis/lua/step.ts). */
 async function setEpoch(admin: Admin, database: number, namespace: string, epoch: number): Promise<void> {
-  const [meta = ''] = keysOf(namespace);
-  const [, text] = await Promise.all([admin.sendCommand(['SELECT', String(database)]), admin.get(meta)]);
+  const [, rows = ''] = keysOf(namespace);
+  const [, text] = await Promise.all([admin.sendCommand(['SELECT', String(database)]), admin.hGet(rows, '')]);
   const words = (text ?? '').split(' ');
   words[1] = String(epoch);
-  await Promise.all([admin.sendCommand(['SELECT', String(database)]), admin.set(meta, words.join(' '))]);
+  await Promise.all([admin.sendCommand(['SELECT', String(database)]), admin.hSet(rows, '', words.join(' '))]);
 }

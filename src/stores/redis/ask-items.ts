@@ -58,28 +58,28 @@ export async function askAcquires(
   const sent = items.filter(isSent);
   const call = acquireCall(sent) ?? { script: SCRIPTS.acquire, args: sent.map((item) => item.text()) };
   const answered = await run(call.script, call.args);
-  const [count, epoch, arrival] = answered.rest;
+  const [count, epoch] = answered.rest;
   if (typeof count !== 'number') return inPlace(items, answered);
-  const drawn = { epoch: Number(epoch), arrival: Number(arrival) }; // texts: a client may round whole numbers this large (S17)
-  return answersOf(answered, allGranted(items, answered.moment, drawn, own));
+  // A text: a client may round whole numbers this large (S17).
+  return answersOf(answered, allGranted(items, answered.moment, Number(epoch), own));
 }
 
-/** Epochs and arrivals are drawn in the order of the list. */
+/** Epochs are drawn in the order of the list. */
 function allGranted(
   items: readonly (AcquireItem | Failed)[],
   moment: Moment,
-  drawn: { epoch: number; arrival: number },
+  firstEpoch: number,
   own: OwnLeases,
 ): (AcquireResult | Failed)[] {
   let shared: SharedFigures | undefined;
+  let epoch = firstEpoch;
   return items.map((item) => {
     if (!isSent(item)) return item;
-    const result = item.granted(drawn.epoch, moment);
+    const result = item.granted(epoch, moment);
     const { id, owner, name } = item;
     shared = sharedFigures(result.lease, shared);
-    own.remember({ id, owner, name, epoch: drawn.epoch, arrival: drawn.arrival, shared });
-    drawn.epoch += 1;
-    drawn.arrival += 1;
+    own.remember({ id, owner, name, epoch, shared });
+    epoch += 1;
     return result;
   });
 }

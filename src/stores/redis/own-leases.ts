@@ -1,5 +1,5 @@
-// What this store was granted itself and has not touched since, so that a release can say what it believes of the row instead of
-// having it taken apart (lua/end-list.ts). Only a hint, and bounded: what is not remembered, or not true any more, is released
+// What this store was granted itself and has not touched since, so that a release can say what it believes of the lease instead of
+// having its row taken apart (lua/end-list.ts). Only a hint, and bounded: what is not remembered, or not true any more, is released
 // like any other lease.
 import { Recent } from '../../domain/recent.js';
 
@@ -10,19 +10,14 @@ const MOST = 10_000;
 export interface SharedFigures {
   readonly acquiredAt: number;
   readonly expiresAt: number;
-  readonly ttlMs: number;
-  readonly skewMs: number;
-  /** ` expiresAt acquiredAt` */
+  /** `expiresAt acquiredAt` */
   readonly times: string;
-  /** ` renewedAt renewals skewMs ttlMs ` */
-  readonly others: string;
 }
 export interface OwnLease {
   readonly id: string;
   readonly owner: string;
   readonly name: string;
   readonly epoch: number;
-  readonly arrival: number;
   readonly shared: SharedFigures;
 }
 
@@ -50,10 +45,9 @@ export class OwnLeases {
 
 /** The same object for neighbours that have the same figures. */
 export function sharedFigures(
-  { acquiredAt, expiresAt, ttlMs, skewMs }: Pick<SharedFigures, 'acquiredAt' | 'expiresAt' | 'ttlMs' | 'skewMs'>,
+  { acquiredAt, expiresAt }: Pick<SharedFigures, 'acquiredAt' | 'expiresAt'>,
   last: SharedFigures | undefined,
 ): SharedFigures {
-  if (last && last.ttlMs === ttlMs && last.skewMs === skewMs && last.acquiredAt === acquiredAt) return last;
-  const [times, others] = [` ${expiresAt} ${acquiredAt}`, ` ${acquiredAt} 0 ${skewMs} ${ttlMs} `];
-  return { acquiredAt, expiresAt, ttlMs, skewMs, times, others };
+  if (last && last.expiresAt === expiresAt && last.acquiredAt === acquiredAt) return last;
+  return { acquiredAt, expiresAt, times: `${expiresAt} ${acquiredAt}` };
 }

@@ -1,6 +1,7 @@
 // Plain items as their scripts take them (lua/acquire-list.ts, end-list.ts, one-item.ts): in columns, so that nothing is taken
 // apart there, and in runs of neighbours that share what is written once for all of them. A list of which two items name the same
 // id or resource is none: what the first does decides about the second.
+import { compareNames } from '../../domain/resource-name.js';
 import type { Script } from './link.js';
 import { SCRIPTS } from './lua/scripts.js';
 import type { OwnLease } from './own-leases.js';
@@ -43,6 +44,7 @@ export function acquireCall(requests: readonly PlainRequest[]): Call | undefined
   const names = new Set<string>();
   const ends: string[] = [];
   let [oldest, newest] = [first.bornAt, first.bornAt];
+  let [lowest, highest] = [first.name, first.name];
   for (const { id, name, end, bornAt, isPlain } of requests) {
     if (!isPlain) return undefined;
     ids.add(id);
@@ -50,10 +52,11 @@ export function acquireCall(requests: readonly PlainRequest[]): Call | undefined
     ends.push(end);
     if (bornAt < oldest) oldest = bornAt;
     if (bornAt > newest) newest = bornAt;
+    if (compareNames(name, lowest) < 0) lowest = name;
+    else if (compareNames(name, highest) > 0) highest = name;
   }
   if (ids.size < requests.length || names.size < requests.length) return undefined;
-  const args = [String(requests.length), String(oldest), String(newest), sharedPrefix(first.name, names)];
-  args.push(...ids, ...names, ...ends);
+  const args = [String(requests.length), String(oldest), String(newest), lowest, highest, ...ids, ...names, ...ends];
   eachRun(requests, isAlike, (one, count) => args.push(headOf(one), String(count), one.owner));
   return { script: SCRIPTS.acquirePlain, args };
 }
@@ -82,57 +85,50 @@ export function endCall(releases: readonly OwnRelease[]): Call | undefined {
   if (releases.length === 1) return { script: SCRIPTS.endOne, args: oneRelease(first) };
   const ids: string[] = [];
   const names: string[] = [];
+  const members: string[] = [];
+  const begins: string[] = [];
   const held: string[] = [];
-  const figures: string[] = [];
   let requestIds = '';
   let [soonest, latest] = [first.lease.shared.expiresAt, first.lease.shared.expiresAt];
   for (const { lease, requestId } of releases) {
-    const { expiresAt, times } = lease.shared;
+    const { expiresAt } = lease.shared;
     ids.push(lease.id);
     names.push(lease.name);
-    held.push(`${lease.epoch}${times}`);
-    figures.push(`${lease.shared.others}${lease.arrival} `);
+    members.push(`n${lease.name}\0${lease.id}`);
+    const epoch = String(lease.epoch); // slow for numbers of this size: once
+    begins.push(`A ${epoch} `);
+    held.push(`${epoch} ${lease.shared.times}`);
     requestIds += ` ${requestId}`;
     if (expiresAt < soonest) soonest = expiresAt;
     if (expiresAt > latest) latest = expiresAt;
   }
-  const args = [String(releases.length), String(soonest), String(latest), requestIds];
-  args.push(...ids, ...names, ...held, ...figures);
+  const args = [String(releases.length), String(soonest), String(latest), requestIds, ...ids, ...members, ...begins];
   eachRun(
     releases,
     (a, b) => a.lease.owner === b.lease.owner,
-    ({ lease }, count) => args.push(String(count), lease.owner),
+    ({ lease: { owner } }, count, from) => {
+      const to = from + count;
+      args.push(String(count), owner, ids.slice(from, to).join(' '), names.slice(from, to).join('\t'));
+      args.push(held.slice(from, to).join('\t'));
+    },
   );
   return { script: SCRIPTS.endOwn, args };
 }
 
 function oneRelease({ lease, requestId }: OwnRelease): readonly string[] {
-  const { id, epoch, arrival, owner, name, shared } = lease;
-  const figures = ` ${epoch}${shared.times}${shared.others}${arrival} `;
-  return [id, String(epoch), String(shared.acquiredAt), String(shared.expiresAt), owner, name, figures, requestId];
+  const { id, epoch, owner, name, shared } = lease;
+  return [id, String(epoch), String(shared.acquiredAt), String(shared.expiresAt), owner, name, requestId];
 }
 
 function eachRun<T>(
   items: readonly T[],
   isLike: (a: T, b: T) => boolean,
-  take: (first: T, count: number) => unknown,
+  take: (first: T, count: number, from: number) => unknown,
 ): void {
   for (let from = 0, to = 0; from < items.length; from = to) {
     const first = items[from] as T;
     do to += 1;
     while (to < items.length && to - from < RUN && isLike(first, items[to] as T));
-    take(first, to - from);
+    take(first, to - from, from);
   }
-}
-
-/** What all begin with, in whole characters. */
-function sharedPrefix(first: string, names: Iterable<string>): string {
-  let { length } = first;
-  for (const name of names) {
-    let same = 0;
-    while (same < length && name.charCodeAt(same) === first.charCodeAt(same)) same += 1;
-    length = same;
-  }
-  const isCut = length > 0 && (first.charCodeAt(length - 1) & 0xfc00) === 0xd800;
-  return first.slice(0, isCut ? length - 1 : length);
 }

@@ -21,6 +21,13 @@ const plain: AcquireRequest = {
 };
 
 describe('the text of a row', () => {
+  test('a plain lease that was released has that before its row, and reads as if it had been written anew', () => {
+    const asked = encodeAsked(plain, 77, undefined);
+    const was = `A 12 1030 1000 1010 1 -5 30000 12 0 request-1\n\n${asked}`;
+    expect(decodeRow(`r1020 ${was}`)).toEqual(decodeRow(`r 12 1030 1000 1010 1 -5 30000 12 1020 \n\n${asked}`));
+    expect(decodeRow(`r1020 ${was}`)).toMatchObject({ status: 'released', endedAt: 1_020, epoch: 12, skewMs: -5 });
+  });
+
   test('a plain lease is numbers and what was asked; nothing rare, no terms', () => {
     const asked = encodeAsked(plain, 77, undefined);
     expect(asked).toBe('id-of-a-lease-00001\thost 1\txn:orders/0\t77\t\t\t');

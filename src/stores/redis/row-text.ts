@@ -78,8 +78,11 @@ export function encodeTerms(request: AcquireRequest): string {
   return `${bounds} ${remote ? 1 : 0} ${upgrades?.id ?? NONE} ${holding.join()}`;
 }
 
+/** A lease that was released as it stood has that written before its row. */
+const RELEASED = /^r(\d+) A (.*?) 0 \S*\n/;
+
 export function decodeRow(text: string): LeaseRow {
-  const [head = '', rare = '', asked = ''] = text.split('\n');
+  const [head = '', rare = '', asked = ''] = text.replace(RELEASED, 'r $2 $1 \n').split('\n');
   const [status = '', ...figures] = head.split(' ');
   const [epoch, expiresAt, acquiredAt, renewedAt, renewals, skewMs, ttlMs, arrival, endedAt] = figures.map(
     Number,

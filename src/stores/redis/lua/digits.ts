@@ -18,8 +18,8 @@ export function nextDigits(name: string): string {
   return String.raw`
     ${name}, ${name}Low = ${name} + 1, ${name}Low + 1
     if ${name}Low == 1000 then ${name}Low, ${name}High = 0, string.format('%.0f', ${name} / 1000) end
-    ${name}End = ${name} < 1000 and string.format('%.0f', ${name}) or string.sub(DIGITS, 3 * ${name}Low + 1, 3 * ${name}Low + 3)
+    ${name}End = ${name} < 1000 and string.format('%.0f', ${name}) or sub(DIGITS, 3 * ${name}Low + 1, 3 * ${name}Low + 3)
 `;
 }
 
-export const DIGITS = `local DIGITS = '${LAST_THREE}'\n`;
+export const DIGITS = `local DIGITS, sub = '${LAST_THREE}', string.sub\n`;

@@ -128,7 +128,7 @@ end
 -- A renewed lease stands at the end it had before, so those read after it may have ended before it.
 local passed, lapsed, latest = endsBetween('-inf', now), 0, 0
 repeat
-  for _, row in ipairs(activeOf(passed.next())) do
+  for _, row in ipairs(activeOf(passed.next(), again)) do
     if isLive(row) then
       lookAgain(row)
     else

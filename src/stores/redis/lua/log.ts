@@ -136,11 +136,12 @@ callInParts('ZREM', ENDS, goneEntries)
 callInParts('ZADD', ENDS, left)
 `;
 
-/** Where nobody sweeps, moments at which there is nobody left to look at go here. What has lapsed is put where a sweep begins. */
+/** Where nobody sweeps, moments at which there is nobody left to look at go here, and who was released goes among those that are over. What
+ *  has lapsed is put where a sweep begins. */
 const PRUNE_MOMENTS = String.raw`
 local passed, again = endsBetween('(1', now), {}
 repeat
-  for _, row in ipairs(activeOf(passed.next())) do
+  for _, row in ipairs(activeOf(passed.next(), again)) do
     again[#again + 1] = isLive(row) and row.expiresAt or 1
     again[#again + 1] = row.id
   end
@@ -149,7 +150,7 @@ callInParts('ZREM', ENDS, passed.entries)
 callInParts('ZADD', ENDS, again)
 `;
 
-export const PRUNE = String.raw`${REST}${LOG_ROWS}${READ_ENDS}${PRUNE_LOG}${PRUNE_ROWS}${PRUNE_MOMENTS}
+export const PRUNE = String.raw`${REST}${LOG_ROWS}${READ_ENDS}${PRUNE_LOG}${PRUNE_MOMENTS}${PRUNE_ROWS}
 reply[4] = events
 reply[5] = #goneIds
 reply[6] = (hasMore or #over > limit or not passed.isOver) and 1 or 0

@@ -4,7 +4,7 @@ import { BYTE_ORDER } from './byte-order.js';
 
 export const GET = String.raw`
 local items = {}
-for i = 1, #ARGV do items[i] = redis.call('HGET', ROWS, ARGV[i]) or '' end
+for i = 1, #ARGV do items[i] = ARGV[i] ~= '' and redis.call('HGET', ROWS, ARGV[i]) or '' end
 reply[4] = items
 `;
 

@@ -5,9 +5,20 @@
 //   A epoch expiresAt acquiredAt renewedAt renewals skewMs ttlMs arrival endedAt lastRequest
 //   grantEpoch arrivedAt joinedEpoch blockedUntil keepOutUntil blockEpoch becameEpoch TAB reason TAB cycle
 //   id TAB owner TAB parts TAB content TAB terms TAB operationId TAB metadata
+//
+// A lease of the letter A that was released has that written before its row, which stays as it was: r, when it ended, a space, the
+// row. So a release takes nothing apart. Who reads it has the row as it would have been written.
+
+/** What a release writes before a row. */
+export const releasedAt = (now: string): string => `'r' .. ${now} .. ' '`;
 
 export const ROW_TEXT = String.raw`
-local function decode(text)
+local function whole(text)
+  if string.byte(text, 2) == 32 then return text end
+  return (string.gsub(text, '^r(%d+) A (%d+ %d+ %d+ %d+ %d+ %-?%d+ %d+ %d+) 0 %S*\n', 'r %2 %1 \n', 1))
+end
+local function decode(written)
+  local text = whole(written)
   local status, epochText, expiresAt, acquiredAt, renewedAt, renewals, skewMs, ttlMs, arrivalText, endedAt, lastRequest,
     rare, id, owner, partsText, content, terms, tail = string.match(text,
     '^(%a) (%d+) (%d+) (%d+) (%d+) (%d+) (%-?%d+) (%d+) (%d+) (%d+) (%S*)\n([^\n]*)\n([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$')
@@ -49,7 +60,8 @@ Unread.__index = function(row, key)
   end
   return row[key]
 end
-local function glance(text)
+local function glance(written)
+  local text = whole(written)
   local status, epochText, expiresAt, id, owner, partsText = string.match(text,
     '^(%a) (%d+) (%d+) [^\n]*\n[^\n]*\n([^\t]*)\t([^\t]*)\t([^\t]*)')
   return setmetatable({text = text, status = string.lower(status), epoch = tonumber(epochText),

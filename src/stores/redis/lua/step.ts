@@ -1,5 +1,6 @@
 // Lua: how every script begins and ends. The clock, the counters and the incarnation of the namespace are read once, at the
-// first line, and written once, at the last; in between they are the script's own variables. All of it is one text:
+// first line, and written once, at the last; in between they are the script's own variables. All of it is one text, the field
+// without a name of the rows, so that a call with one item reads and writes it with its row:
 //
 //   needs epoch now arrival seq tickets trees checked watched mark keep logsRenewals version pruned identity incarnation hidden …
 //
@@ -9,8 +10,10 @@
 // the namespace remembers begins a new incarnation (docs/decisions/0011). S17: numbers become text by %.0f only.
 
 /** The lowest version of this format that code must know to work with the data. 2: ends and log entries of several (together.ts).
- *  3: log entries with one field for several events (log-groups.ts). */
-export const FORMAT = '3';
+ *  3: log entries with one field for several events (log-groups.ts). 4: rows of what was released as it stood (row-text.ts), and the
+ *  text above among the rows. Its older place, a key of its own, keeps what it was when the format changed: older code reads there
+ *  that it is too old. */
+export const FORMAT = '4';
 
 /** Names for the keys, the same in every script: a key that a script touches is always declared (a slot may be moving). */
 const KEY_NAMES = String.raw`
@@ -22,7 +25,8 @@ const READ_META = String.raw`
 local time = redis.call('TIME')
 local wall = time[1] * 1000 + math.floor(time[2] / 1000)
 local needs, epochText, arrivalText, seqText, epoch, now, arrival, seq, steady, tickets, trees, checked, watched, rest
-local metaText = redis.call('GET', META)
+local metaText = redis.call('HGET', ROWS, '')
+if metaText == '' then metaText = redis.call('GET', META) end
 if metaText then
   needs, epochText, now, arrivalText, seq, steady, tickets, trees, checked, watched, rest = string.match(metaText,
     '^(%d+) (%d+) (%d+) (%d+) (%d+) ((%d+) (%d+) (%d+) (%d+) (.*))$')
@@ -64,7 +68,7 @@ local reply = {now, wall, rest}
 
 /** Its own key set is made whole by the first step of a namespace and never becomes empty again: see keys.ts. */
 const MAKE = String.raw`
-  for i = 2, #KEYS do
+  for i = 1, #KEYS do
     if redis.call('EXISTS', KEYS[i]) == 1 then return {'foreign', KEYS[i]} end
   end
   redis.call('HSET', ROWS, '', '')
@@ -141,7 +145,9 @@ end
 if epoch ~= firstEpoch or arrival ~= firstArrival then
   epochText, arrivalText = string.format('%.0f', epoch), string.format('%.0f', arrival)
 end
-redis.call('SET', META, '${FORMAT} ' .. epochText .. ' ' .. nowText .. ' ' .. arrivalText .. ' '
-  .. (seqText or string.format('%.0f', seq)) .. ' ' .. steady)
+metaText = '${FORMAT} ' .. epochText .. ' ' .. nowText .. ' ' .. arrivalText .. ' '
+  .. (seqText or string.format('%.0f', seq)) .. ' ' .. steady
+redis.call('HSET', ROWS, '', metaText)
+if needs ~= '${FORMAT}' then redis.call('SET', META, metaText) end
 return reply
 `;

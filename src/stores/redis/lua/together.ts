@@ -12,6 +12,10 @@ export const TOGETHER = 64;
 /** A member of several cannot be taken back for one of them. It stays until it is due, so only where that is soon. */
 export const SOON_MS = 600_000;
 
+/** A lease that would have ended within this is left where it is when it is released: a sweep comes upon it soon, and puts it down
+ *  among those that are over. */
+export const LEFT_TO_SWEEP_MS = 60_000;
+
 /** Rows of the ids, read at once; an item that comes after one that was not plain looks for itself. */
 export const READ_TOGETHER = String.raw`
 local ids, texts = {}, readTexts
@@ -86,10 +90,20 @@ local function endsBetween(from, to)
   end
   return range
 end
-local function activeOf(ids)
-  local rows, texts = {}, #ids > 0 and redis.call('HMGET', ROWS, unpack(ids)) or {}
-  for i, text in ipairs(texts) do
-    if text and string.find(text, '^[aA]') then rows[#rows + 1] = known[ids[i]] or remember(glance(text)) end
+-- Who was released is put down among those that are over, which nobody did at the release.
+local function activeOf(ids, again)
+  local rows, over, ended = {}, {}, 0
+  for i, text in ipairs(#ids > 0 and redis.call('HMGET', ROWS, unpack(ids)) or {}) do
+    local letter = text and string.byte(text)
+    if letter == 65 or letter == 97 then
+      rows[#rows + 1] = known[ids[i]] or remember(glance(text))
+    elseif letter == 114 and string.byte(text, 2) ~= 32 then
+      over[#over + 1], ended = ids[i], math.max(ended, tonumber(string.match(text, '^r(%d+)')))
+    end
+  end
+  for from = 1, #over, ${TOGETHER} do
+    again[#again + 1] = OVER + ended
+    again[#again + 1] = table.concat(over, ' ', from, math.min(from + ${TOGETHER - 1}, #over))
   end
   return rows
 end
