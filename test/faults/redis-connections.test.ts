@@ -49,7 +49,7 @@ async function linkedThrough(driver: keyof typeof DRIVERS, url: string, by: Cloc
   const address = parseRedisUrl(url);
   const connections = new OwnConnections(address, connect, by);
   await connections.open();
-  const link = new Link(connections, { clock: by, replicas: address.replicas, isOurs: true });
+  const link = new Link(connections, { clock: by, replicas: address.replicas, awake: true, isOurs: true });
   endings.push(() => link.close());
   return link;
 }

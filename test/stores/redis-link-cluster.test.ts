@@ -37,7 +37,7 @@ describe.skipIf(isSkipped('redis'))('the link to a Redis cluster', () => {
       const address = parseRedisUrl(cluster.url);
       const connections = new OwnConnections(address, (await loadIoRedis()) as never, clock);
       await connections.open();
-      return { link: new Link(connections, { clock, replicas: address.replicas, isOurs: true }) };
+      return { link: new Link(connections, { clock, replicas: address.replicas, awake: true, isOurs: true }) };
     },
   };
   for (const [kind, make] of Object.entries(CLUSTER_CLIENTS)) {

@@ -29,7 +29,12 @@ describe.skipIf(isSkipped('redis')).each([
     const connect = await load();
     if (connect === undefined) throw new Error('the driver is not installed');
     const address = parseRedisUrl(`${pair.url}?replicas=1&replicasTimeout=100ms`);
-    link = new Link(new OwnConnections(address, connect, clock), { clock, replicas: address.replicas, isOurs: true });
+    link = new Link(new OwnConnections(address, connect, clock), {
+      clock,
+      replicas: address.replicas,
+      awake: true,
+      isOurs: true,
+    });
   });
   afterAll(async () => {
     await link.close();

@@ -4,6 +4,7 @@
 import type { Clock } from '../../domain/clock.js';
 import { invalid, LeaseError } from '../../domain/errors.js';
 import { answerWithin, pause } from './answer-within.js';
+import { Awake } from './awake.js';
 import type { ClientAdapter } from './clients/adapter.js';
 import { loadDriver } from './clients/own-client.js';
 import { recogniseClient } from './clients/recognise.js';
@@ -34,23 +35,24 @@ export async function openLink(url: string | undefined, options: LinkOptions): P
   const { clock, client } = options;
   if (url === undefined && client === undefined) throw invalid('a redis url or a client is needed');
   const address = url === undefined ? undefined : parseRedisUrl(url);
-  const replicas = address?.replicas ?? NO_REPLICAS;
+  const { replicas = NO_REPLICAS, awake = true } = address ?? {};
   if (address === undefined || client !== undefined) {
     const adapter = recogniseClient(client);
     const connections = await GivenConnections.open(adapter, clock);
     if (adapter.cluster) checkCluster({ database: 0, replicas });
-    return new Link(connections, { clock, replicas, isOurs: false });
+    return new Link(connections, { clock, replicas, awake, isOurs: false });
   }
   const driver = await loadDriver();
   const connections = new OwnConnections(address, driver, clock);
   const { cluster } = await connections.open();
   const second = cluster ? undefined : new SecondConnection(new OwnConnections(address, driver, clock), clock);
-  return new Link(connections, { clock, replicas, isOurs: true }, second);
+  return new Link(connections, { clock, replicas, awake, isOurs: true }, second);
 }
 
 export interface LinkSettings {
   readonly clock: Clock;
   readonly replicas: ReplicaWait;
+  readonly awake: boolean;
   readonly isOurs: boolean;
 }
 
@@ -59,6 +61,7 @@ export class Link implements RedisLink {
   readonly #settings: LinkSettings;
   readonly #hearing: Hearing;
   readonly #second: SecondConnection | undefined;
+  readonly #awake: Awake | undefined;
   /** Calls over the first connection that have not been answered. */
   #underWay = 0;
   #isClosed = false;
@@ -68,6 +71,7 @@ export class Link implements RedisLink {
     this.#settings = settings;
     this.#second = second;
     this.#hearing = new Hearing(connections, settings.clock);
+    this.#awake = settings.awake ? new Awake(settings.clock) : undefined;
   }
 
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
@@ -120,6 +124,7 @@ export class Link implements RedisLink {
       const isFirst = connections === this.#connections;
       let isLate = false;
       if (isFirst) this.#underWay += 1;
+      this.#awake?.left();
       try {
         const answer = waits ? this.#confirmed(adapter, args) : adapter.send(key, args);
         return await answerWithin(clock, REPLY_WITHIN_MS, answer, () => {
@@ -141,6 +146,7 @@ export class Link implements RedisLink {
           throw explained;
         }
       } finally {
+        this.#awake?.answered();
         if (isFirst) this.#underWay -= 1;
       }
     }

@@ -40,7 +40,13 @@ describe('redis urls', () => {
     expect(parseRedisUrl('redis://a?replicas=1').replicas.timeoutMs).toBeGreaterThan(0);
   });
 
+  test('awake=false lets this process sleep while it waits for an answer', () => {
+    expect(parseRedisUrl('redis://a').awake).toBe(true);
+    expect(parseRedisUrl('redis://a?awake=false').awake).toBe(false);
+  });
+
   test.each([
+    'redis://a?awake=no',
     'redis://a:0',
     'redis://a:70000',
     'redis://a b',

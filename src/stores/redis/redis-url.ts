@@ -24,6 +24,8 @@ export interface RedisAddress {
   readonly database: number;
   readonly cluster: boolean;
   readonly replicas: ReplicaWait;
+  /** Whether this process stays awake for answers that are nearly there (awake.ts). */
+  readonly awake: boolean;
   /** For messages: without user, password and query. */
   readonly shown: string;
 }
@@ -34,7 +36,7 @@ const MAX_REPLICAS = 16;
 const MAX_REPLICA_WAIT_MS = 4_000;
 const DEFAULT_REPLICA_WAIT_MS = 500;
 const EXAMPLE = 'for example redis://:password@127.0.0.1:6379/0';
-const KNOWN = ['cluster', 'replicas', 'replicasTimeout', 'tlsCa'] as const;
+const KNOWN = ['awake', 'cluster', 'replicas', 'replicasTimeout', 'tlsCa'] as const;
 const SHAPE = /^(rediss?):(?:\/\/(?:([^@/?#]*)@)?([^/?#]*))?(\/[^?#]*)?(?:\?([^#]*))?$/i;
 
 export function parseRedisUrl(url: string): RedisAddress {
@@ -57,6 +59,7 @@ export function parseRedisUrl(url: string): RedisAddress {
     database: databaseOf(path, quoted),
     cluster,
     replicas,
+    awake: flagOf(query, 'awake') ?? true,
     shown: `${scheme.toLowerCase()}://${seeds.map(({ host, port }) => `${bracketed(host)}:${port}`).join(',')}`,
   };
   if (address.tlsCa !== undefined && !tls) throw invalid('tlsCa is for rediss: urls: write rediss: to use TLS');
