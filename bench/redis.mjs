@@ -49,10 +49,12 @@ function openPeers(url) {
 
 async function throughput(url) {
   const port = await Port.over(await open(url));
+  const asleep = await Port.over(await open(`${url}?awake=false`));
   const leases = await connect(url, { services: 'off' });
   const bare = await openBareRedis(url);
   const peers = openPeers(url);
   const ours = { pair: (i) => port.pair(i) };
+  const sleeping = { pair: (i) => asleep.pair(i) };
   const common = { store: STORE, pairsAt };
   const targets = [
     [32, 1.3],
@@ -61,7 +63,21 @@ async function throughput(url) {
   const beside = targets.map(([concurrency]) => [concurrency, null]);
   const rows = [
     ...(await sideBySide({ ...common, name: 'acquire + release', ours, others: [bare], targets: [[1, 0.8]] })),
+    ...(await sideBySide({
+      ...common,
+      name: 'acquire + release with awake=false',
+      ours: sleeping,
+      others: [bare],
+      targets: [[1, null]],
+    })),
     ...(await sideBySide({ ...common, name: 'acquire + release', ours, others: peers, targets })),
+    ...(await sideBySide({
+      ...common,
+      name: 'acquire + release with awake=false',
+      ours: sleeping,
+      others: peers,
+      targets: [[32, null]],
+    })),
     ...(await sideBySide({
       ...common,
       name: 'tryAcquire + release',
@@ -70,7 +86,7 @@ async function throughput(url) {
       targets: beside,
     })),
   ];
-  for (const one of [port, bare, ...peers]) await one.close();
+  for (const one of [port, asleep, bare, ...peers]) await one.close();
   await leases.shutdown();
   return rows;
 }
