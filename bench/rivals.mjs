@@ -21,7 +21,6 @@ async function ours(url) {
   const leases = await connect(url, { services: 'off', ttl: '30s' });
   return {
     name: OURS,
-    leases,
     lock: (name) => leases.acquire(name, { wait: 'forever' }),
     close: () => leases.shutdown(),
   };
