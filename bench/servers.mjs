@@ -23,6 +23,8 @@ import { stopAtTheEnd } from './workplace.mjs';
 const DEBIAN = { postgres: 'postgresql', 'redis-server': 'redis-server', etcd: 'etcd-server' };
 const PATIENCE_MS = 30_000;
 const ATTEMPTS = 3;
+const REMOVALS = 50;
+const REMOVE_AGAIN_MS = 100;
 const POSTGRES_HOME = '/usr/lib/postgresql';
 const SECRET = 'secret';
 
@@ -124,10 +126,22 @@ function remover(child, folder, thaw, signal) {
     forget();
     thaw();
     await end(child, signal);
-    rmSync(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   };
   const forget = stopAtTheEnd(remove);
   return remove;
+}
+
+/** A Redis that was saving leaves a child behind, which still writes for a moment. */
+async function removeFolder(folder) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      if (error.code !== 'ENOTEMPTY' || attempt === REMOVALS) throw error;
+      await delay(REMOVE_AGAIN_MS);
+    }
+  }
 }
 
 /** Whether the server that answers there is the one we started, and has elected itself. */

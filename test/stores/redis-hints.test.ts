@@ -155,6 +155,23 @@ describe.skipIf(isSkipped('redis'))('hints of Redis', () => {
     await asked;
   });
 
+  test('S12: one that throws at a wake-up disturbs nobody, and whoever is next claims in the very turn it is told', async () => {
+    const first = await process();
+    const held = await grant(store, clock, 'a');
+    const next = await join(first, 'a', 'first');
+    const turns: string[] = [];
+    first.store.subscribe({
+      wake() {
+        setImmediate(() => turns.push('the turn is over'));
+        throw new Error('a listener of the caller');
+      },
+    });
+    first.store.subscribe({ wake: (ids) => void turns.push(...ids) });
+    await end(held);
+    await expect.poll(() => turns).toEqual([next.id, 'the turn is over']);
+    expect(first.woken).toEqual([next.id]);
+  });
+
   test('Q3: who watches is told of every change, and who waits is not disturbed by it', async () => {
     const [waiting, watching] = [await process(), await process(true)];
     await grant(store, clock, 'a');

@@ -162,8 +162,14 @@ export class Hints {
     if (ids.length > 0) this.#tell((listener) => listener.wake?.(ids));
   }
 
-  /** Each for itself, so that one that throws or claims at once disturbs nobody (S12). */
+  /** In the very turn the message was read in: whoever is next claims with nothing in between. One that throws disturbs nobody (S12). */
   #tell(what: (listener: StoreListener) => void): void {
-    for (const listener of [...this.#listeners]) this.#clock.soon(() => what(listener));
+    for (const listener of [...this.#listeners]) {
+      try {
+        what(listener);
+      } catch {
+        // Hints are never truth: nothing rests on this one.
+      }
+    }
   }
 }
