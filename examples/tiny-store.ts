@@ -300,7 +300,7 @@ export class TinyStore implements port.Store {
       const step = { now, wall, rows: new TinyRows(space, { now, wall }), space, freed: [], wake: [] };
       const answer = act(step);
       const woken = protocol.wokenBy(step);
-      if (woken.length > 0) this.#file.clock.soon(() => this.#listeners.forEach((one) => one.wake?.(woken)));
+      if (woken.length > 0) this.#file.clock.soon(() => protocol.tellEach(this.#listeners, (one) => one.wake?.(woken)));
       return { ...this.#reply(now, space), ...answer };
     });
   }

@@ -4,6 +4,7 @@
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
 import { LIMITS } from '../../domain/limits.js';
+import { tellEach } from '../../domain/tell-each.js';
 import type { SequenceListener } from '../sequence-store.js';
 import type { StoreListener } from '../store.js';
 import { HintStream } from './hint-stream.js';
@@ -156,12 +157,12 @@ export class Hints {
     for (const space of this.#spaces.values()) this.#tell(space, (one) => one.down?.(error));
   }
 
-  /** Each for itself, so that one that throws or claims at once disturbs nobody (S12). */
+  /** In a turn of its own, so that one that claims at once disturbs nobody. */
   #tell({ listeners }: Space, what: (listener: StoreListener) => void): void {
-    for (const listener of [...listeners]) this.#clock.soon(() => listeners.has(listener) && what(listener));
+    if (listeners.size > 0) this.#clock.soon(() => tellEach(listeners, what));
   }
   #tellSettled({ settled }: Space, streams: readonly string[]): void {
-    for (const listener of [...settled]) this.#clock.soon(() => settled.has(listener) && listener.settled(streams));
+    if (settled.size > 0) this.#clock.soon(() => tellEach(settled, (listener) => listener.settled(streams)));
   }
 }
 

@@ -13,6 +13,7 @@ import type {
   RenewRequest,
   RevokeOrder,
 } from '../../domain/requests.js';
+import { tellEach } from '../../domain/tell-each.js';
 import type { WaitGraph } from '../../domain/wait-graph.js';
 import type { Step } from '../protocol/rows.js';
 import { SequencesOverRows, SettledListeners } from '../protocol/sequence/over-rows.js';
@@ -227,10 +228,8 @@ export class MemoryStore implements port.Store {
   }
 
   #announce(woken: readonly string[]): void {
-    for (const listener of [...this.#listeners]) {
-      if (woken.length > 0) listener.wake?.(woken);
-      listener.changed?.();
-    }
+    if (woken.length > 0) tellEach(this.#listeners, (listener) => listener.wake?.(woken));
+    tellEach(this.#listeners, (listener) => listener.changed?.());
   }
 }
 

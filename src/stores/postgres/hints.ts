@@ -2,6 +2,7 @@
 // change only this process's own writes are told: a NOTIFY for every write would take a lock of the whole cluster at each
 // commit, and who watches looks by itself now and then.
 import type { Clock } from '../../domain/clock.js';
+import { tellEach } from '../../domain/tell-each.js';
 import type { StoreListener } from '../store.js';
 import type { PostgresLink } from './link.js';
 
@@ -9,6 +10,8 @@ interface Message {
   readonly n: string;
   readonly w: readonly string[];
 }
+
+const NOBODY: ReadonlySet<StoreListener> = new Set();
 
 export class Hints {
   readonly #link: PostgresLink;
@@ -60,8 +63,8 @@ export class Hints {
   changed(namespace: string): void {
     const here = this.#listeners.get(namespace);
     if (here === undefined) return;
-    const watchers = [...here].filter((one) => one.changed !== undefined);
-    if (watchers.length > 0) this.#clock.soon(() => watchers.forEach((one) => here.has(one) && one.changed?.()));
+    const isWatched = [...here].some((one) => one.changed !== undefined);
+    if (isWatched) this.#clock.soon(() => tellEach(here, (one) => one.changed?.()));
   }
 
   close(): void {
@@ -78,20 +81,19 @@ export class Hints {
   #catchUp(): void {
     this.#tellAll((one) => one.up?.());
     for (const [namespace, tickets] of this.#tickets) {
-      for (const one of [...(this.#listeners.get(namespace) ?? [])]) one.wake?.([...tickets]);
+      tellEach(this.#listeners.get(namespace) ?? NOBODY, (one) => one.wake?.([...tickets]));
     }
   }
 
   #hear(payload: string): void {
     const { n, w } = parseMessage(payload);
-    for (const one of [...(this.#listeners.get(n) ?? [])]) {
-      one.wake?.(w);
-      one.changed?.();
-    }
+    const here = this.#listeners.get(n) ?? NOBODY;
+    tellEach(here, (one) => one.wake?.(w));
+    tellEach(here, (one) => one.changed?.());
   }
 
   #tellAll(tell: (listener: StoreListener) => void): void {
-    for (const here of [...this.#listeners.values()]) for (const one of [...here]) tell(one);
+    for (const here of [...this.#listeners.values()]) tellEach(here, tell);
   }
 }
 

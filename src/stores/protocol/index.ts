@@ -22,4 +22,5 @@ export { ID_KEEP_MS, LIMITS } from '../../domain/limits.js';
 export { formatPosition, parsePosition, type Position } from '../../domain/position.js';
 export { compareNames, isAbove } from '../../domain/resource-name.js';
 export { checkSettings, DEFAULT_SETTINGS, type Settings } from '../../domain/settings.js';
+export { tellEach } from '../../domain/tell-each.js';
 export type { WaitGraph } from '../../domain/wait-graph.js';

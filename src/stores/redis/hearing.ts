@@ -3,6 +3,7 @@
 // listens is told once when it goes and once when it is back; between the two nothing is heard (Q3: lost hints cost one refresh).
 import type { Clock, TimerHandle } from '../../domain/clock.js';
 import type { LeaseError } from '../../domain/errors.js';
+import { tellEach } from '../../domain/tell-each.js';
 import { answerWithin } from './answer-within.js';
 import type { HearingConnection } from './clients/adapter.js';
 import { late, type Connections } from './connections.js';
@@ -42,7 +43,7 @@ export class Hearing {
     const channel = this.#channels.get(name) ?? { listeners: new Set(), isHeard: false };
     this.#channels.set(name, channel);
     channel.listeners.add(listener);
-    if (channel.isHeard) this.#clock.soon(() => channel.listeners.has(listener) && tell(() => listener.up()));
+    if (channel.isHeard) this.#clock.soon(() => tellEach(channel.listeners, (one) => one === listener && one.up()));
     else if (this.#connection) this.#hear(this.#connection, name, channel);
     else this.#open();
     return () => this.#leave(name, channel, listener);
@@ -92,7 +93,8 @@ export class Hearing {
     this.#timer?.cancel();
     const events = {
       message: (name: string, payload: string) => {
-        for (const listener of this.#channels.get(name)?.listeners ?? []) tell(() => listener.message(payload));
+        const channel = this.#channels.get(name);
+        if (channel) tellEach(channel.listeners, (listener) => listener.message(payload));
       },
       lost: (error: unknown) => connection && this.#lose(connection, error),
     };
@@ -134,7 +136,7 @@ export class Hearing {
         if (!isWanted() || channel.isHeard) return;
         channel.isHeard = true;
         this.#pauseMs = FIRST_PAUSE_MS;
-        for (const listener of channel.listeners) tell(() => listener.up());
+        tellEach(channel.listeners, (listener) => listener.up());
       },
       (error: unknown) => this.#lose(connection, error),
     );
@@ -169,14 +171,5 @@ export class Hearing {
 
 function tellDown(channel: Channel, error: LeaseError): void {
   channel.isHeard = false;
-  for (const listener of channel.listeners) tell(() => listener.down(error));
-}
-
-/** A listener that throws is its own affair; the others are still told (S12). */
-function tell(fn: () => void): void {
-  try {
-    fn();
-  } catch {
-    // Hints are never truth: nothing rests on this one.
-  }
+  tellEach(channel.listeners, (listener) => listener.down(error));
 }

@@ -3,6 +3,7 @@
 // everybody who waits here is woken, because what was said meanwhile was not heard.
 import type { Clock, TimerHandle } from '../../domain/clock.js';
 import { LIMITS, TICKET_LIFE_MS } from '../../domain/limits.js';
+import { tellEach } from '../../domain/tell-each.js';
 import type { StoreListener } from '../store.js';
 import { changesChannelOf, channelOf } from './keys.js';
 import { SCRIPTS } from './lua/scripts.js';
@@ -162,14 +163,8 @@ export class Hints {
     if (ids.length > 0) this.#tell((listener) => listener.wake?.(ids));
   }
 
-  /** In the very turn the message was read in: whoever is next claims with nothing in between. One that throws disturbs nobody (S12). */
+  /** In the very turn the message was read in: whoever is next claims with nothing in between. */
   #tell(what: (listener: StoreListener) => void): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        what(listener);
-      } catch {
-        // Hints are never truth: nothing rests on this one.
-      }
-    }
+    tellEach(this.#listeners, what);
   }
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../../domain/clock.js';
 import type { Part } from '../../domain/part.js';
 import type { LogRow, StoredType } from '../../domain/events.js';
 import { LIMITS } from '../../domain/limits.js';
+import { tellEach } from '../../domain/tell-each.js';
 import { wokenFor } from '../protocol/wake.js';
 import type { StoreListener } from '../store.js';
 import { Bell } from './bell.js';
@@ -84,7 +85,7 @@ export class Waiters {
   }
 
   #tellOfChange(): void {
-    for (const listener of [...this.#listeners]) listener.changed?.();
+    tellEach(this.#listeners, (listener) => listener.changed?.());
   }
 
   /** This process freed something: its own waiters are told, and the bell is rung for those of others. */
@@ -94,9 +95,10 @@ export class Waiters {
     if (others.length > 0) this.#bell.ring(others);
   }
 
-  /** After the answer is on its way, so that a listener that throws or claims at once disturbs nobody (S12). */
+  /** After the answer is on its way, so that a listener that claims at once disturbs nobody. */
   announce(woken: readonly string[]): void {
-    for (const listener of [...this.#listeners]) this.#clock.soon(() => listener.wake?.(woken));
+    if (this.#listeners.size === 0) return;
+    this.#clock.soon(() => tellEach(this.#listeners, (listener) => listener.wake?.(woken)));
   }
 
   close(): void {

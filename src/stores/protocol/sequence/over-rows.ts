@@ -3,6 +3,7 @@
 import { checkBatch } from '../../../domain/check-request.js';
 import { LIMITS } from '../../../domain/limits.js';
 import type * as requests from '../../../domain/sequence-requests.js';
+import { tellEach } from '../../../domain/tell-each.js';
 import type * as port from '../../sequence-store.js';
 import type { Answers, Failed, Reply } from '../../store.js';
 import { runItems } from '../run-items.js';
@@ -120,7 +121,7 @@ export class SequencesOverRows implements port.SequenceStore {
   }
 }
 
-/** Tells listeners after the answer is on its way, so that one that throws or asks at once disturbs nobody (S12). */
+/** Tells listeners after the answer is on its way, so that one that asks at once disturbs nobody. */
 export class SettledListeners {
   readonly #listeners = new Set<port.SequenceListener>();
 
@@ -133,7 +134,7 @@ export class SettledListeners {
     return () => this.#listeners.delete(listener);
   }
   tell(streams: readonly string[]): void {
-    for (const listener of [...this.#listeners]) listener.settled(streams.slice(0, LIMITS.rowsPerStep));
+    tellEach(this.#listeners, (listener) => listener.settled(streams.slice(0, LIMITS.rowsPerStep)));
   }
   clear(): void {
     this.#listeners.clear();

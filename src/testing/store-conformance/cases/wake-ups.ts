@@ -151,6 +151,32 @@ export const wakeUps: readonly ConformanceCase[] = [
     },
   },
   {
+    tags: ['Q3', 'S12'],
+    title: 'a listener that throws keeps nobody from being woken, and takes nothing with it',
+    needs: { wakeUps: true },
+    run: async (context) => {
+      const waiter = await context.anotherClient();
+      let threw = 0;
+      waiter.store.subscribe({
+        wake: () => {
+          threw += 1;
+          throw new Error('what a listener throws is its own affair');
+        },
+        changed: () => {
+          throw new Error('of every change, too');
+        },
+      });
+      const ids = new Set<string>();
+      waiter.store.subscribe({ wake: (woken) => woken.forEach((id) => ids.add(id)) });
+      const lease = await context.grant('a');
+      const ticket = await waiter.queue('a');
+      await context.release(lease);
+      await context.hint(`ticket ${ticket.id} is woken`, () => ids.has(ticket.id));
+      assert.ok(threw > 0);
+      expectOutcome(await waiter.acquire(ticket), 'granted');
+    },
+  },
+  {
     tags: ['Q3'],
     title: 'a listener that left hears nothing more, and leaving twice is harmless',
     needs: { wakeUps: true },

@@ -64,13 +64,18 @@ export const order: readonly ConformanceCase[] = [
     },
   },
   {
-    tags: ['N3'],
-    title: 'whoever listens hears that something was settled, on another connection too',
+    tags: ['N3', 'S12'],
+    title: 'whoever listens hears that something was settled, on another connection too, also behind one that throws',
     needs: { ...needs, wakeUps: true },
     run: async (context) => {
       const { leased, commit, release } = sequencesOf(context);
       const other = sequencesOf(await context.anotherClient());
       let isHeard = false;
+      const leaveToo = other.store.subscribe({
+        settled: () => {
+          throw new Error('what a listener throws is its own affair');
+        },
+      });
       const leave = other.store.subscribe({
         settled: (streams) => {
           isHeard ||= streams.length === 0 || streams.includes(STREAM);
@@ -84,6 +89,7 @@ export const order: readonly ConformanceCase[] = [
         await context.hint(`${STREAM} is heard of`, () => isHeard);
       }
       leave();
+      leaveToo();
     },
   },
   {
