@@ -16,7 +16,9 @@ const WAKING_MS = 0.1;
 /** A clock that stands still must not turn for ever. */
 const MOST_TURNS = 1_000;
 const FIRST_REST_MS = 0.1;
-const LONGEST_REST_MS = 1_000;
+/** What was for nothing is a hundredth of the time at most. Longer, and a store that was busy for a while (filled, pruned) would find its
+ *  way back too late: a try after a rest is one call, of a server that has gone to sleep. */
+const LONGEST_REST_MS = 15;
 
 export class Awake {
   readonly #clock: Clock;
