@@ -1,3 +1,4 @@
+// Listeners are told each for itself: what one throws, or sends away, is no matter of the others.
 import { expect, test } from 'vitest';
 import { tellEach } from './tell-each.js';
 
