@@ -1,6 +1,7 @@
 // What the writes of a lease cost by themselves: the same rows or keys, in one call each to take and to let go, without a lock, a look,
 // a queue or a promise of any kind. No store that keeps what ours keeps can be faster one at a time. The hand-over is a message
-// that names the next in line and a `SET NX`: less than that nobody can send.
+// that names the next in line and a `SET NX`: whoever is told and then asks can send no less. The other way has the `SET NX` at the
+// server before its turn comes.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -26,6 +27,18 @@ const ROUNDS = scaled(60, 3);
 const WARM_UP_ROUNDS = scaled(10, 1);
 const CHILD = fileURLToPath(new URL('floor-child.mjs', import.meta.url));
 const NONE_ASKED = [[1, null]];
+const HAND_OVERS = [
+  {
+    way: 'told',
+    name: 'a message and SET NX, hand-over between processes: median; p99',
+    begin: (client, first) => client.publish(`floor:${first}`, 'go'),
+  },
+  {
+    way: 'ahead',
+    name: 'SET NX behind a pop that waits, hand-over between processes: median; p99',
+    begin: (client, first) => client.rPush(`floor:${first}`, 'go'),
+  },
+];
 
 export async function benchFloors(say) {
   const { rows, add } = collect(say);
@@ -33,8 +46,8 @@ export async function benchFloors(say) {
   add(await postgresFloor());
   say('floors: Redis, the keys of a lease against bare commands');
   add(await redisFloor());
-  say('floors: Redis, a hand-over between 8 processes (a minute)');
-  add(await handOverFloor());
+  say('floors: Redis, a hand-over between 8 processes, in two ways (two minutes)');
+  for (const way of HAND_OVERS) add(await handOverFloor(way));
   return rows;
 }
 
@@ -140,18 +153,18 @@ async function redisFloor() {
 }
 
 /** As bench/queue.mjs, with a line that everybody knows beforehand. */
-async function handOverFloor() {
+async function handOverFloor({ way, name, begin }) {
   const server = await startRedis();
   const client = createClient({ url: server.url });
   try {
     await client.connect();
     const children = Array.from({ length: PROCESSES }, (_, i) =>
-      fork(CHILD, [server.url, String(i)], { stdio: 'inherit' }),
+      fork(CHILD, [server.url, String(i), way], { stdio: 'inherit' }),
     );
     await Promise.all(children.map((child) => once(child, 'message')));
     const waits = [];
     for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
-      const found = await playRound(client, children);
+      const found = await playRound(children, (first) => begin(client, first));
       if (round >= 0) waits.push(...found);
     }
     for (const child of children) child.send({ end: true });
@@ -160,7 +173,6 @@ async function handOverFloor() {
       [...waits].sort((a, b) => a - b),
       0.99,
     );
-    const name = 'a message and SET NX, hand-over between processes: median; p99';
     return [shown({ name, store: 'redis', concurrency: PROCESSES, figures: [median(waits), late], unit: 'ms' })];
   } finally {
     client.destroy();
@@ -168,7 +180,7 @@ async function handOverFloor() {
   }
 }
 
-async function playRound(client, children) {
+async function playRound(children, begin) {
   const line = children.map((_, i) => i).sort(() => Math.random() - 0.5);
   for (const [place, i] of line.entries()) {
     const ready = once(children[i], 'message');
@@ -179,7 +191,7 @@ async function playRound(client, children) {
   await delay(Math.random() * 300);
   const reports = line.map((i) => once(children[i], 'message'));
   let releasedAt = Number(process.hrtime.bigint()) / 1e6;
-  await client.publish(`floor:${line[0]}`, 'go');
+  await begin(line[0]);
   const waits = [];
   for (const [turn] of await Promise.all(reports)) {
     waits.push(turn.heldAt - releasedAt);
