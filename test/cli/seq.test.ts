@@ -15,7 +15,7 @@ async function withStream<T>(use: (stream: Stream<unknown>, leases: Holdfast) =>
   }
 }
 async function fillStream(): Promise<void> {
-  await withStream(async (stream) => {
+  await withStream(async (stream, leases) => {
     await (await stream.lease({ operationId: 'one', kind: 'order' })).commit({ total: 3 });
     await (await stream.lease({ operationId: 'two', kind: 'order' })).release('no stock');
     const third = await stream.lease({ operationId: 'three', kind: 'order', ttl: '100ms' });
@@ -26,6 +26,8 @@ async function fillStream(): Promise<void> {
       await item.done();
       break;
     }
+    const isOver = async (): Promise<boolean> => (await leases.now()).storeNow >= third.expiresAt;
+    await expect.poll(isOver, { interval: 10 }).toBe(true);
   });
 }
 
