@@ -22,20 +22,28 @@ const PAUSE_MS = 300;
 const CHILD = fileURLToPath(new URL('queue-child.mjs', import.meta.url));
 
 export async function queueHandOver(kind, url) {
+  const results = new Map();
+  await playRounds({ kind, url, child: CHILD }, (rival, turns, releasedAt) => {
+    if (!results.has(rival)) results.set(rival, { waits: [], outOfTurn: 0 });
+    tally(results.get(rival), turns, releasedAt);
+  });
+  return rowsOf(kind, results);
+}
+
+/** `each` is told of every round that counts: whose it was, the turns in the order in which the processes asked, and when the first began. */
+export async function playRounds({ kind, url, child: program }, each) {
   const rivals = await openRivals(kind, url);
-  const children = Array.from({ length: PROCESSES }, () => fork(CHILD, [kind, url], { stdio: 'inherit' }));
+  const children = Array.from({ length: PROCESSES }, () => fork(program, [kind, url], { stdio: 'inherit' }));
   await Promise.all(children.map((child) => once(child, 'message')));
-  const results = new Map(rivals.map(({ name }) => [name, { waits: [], outOfTurn: 0 }]));
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
     for (const rival of rivals) {
       const { turns, releasedAt } = await playRound(rival, shuffled(children));
-      if (round >= 0) tally(results.get(rival.name), turns, releasedAt);
+      if (round >= 0) each(rival.name, turns, releasedAt);
     }
   }
   for (const child of children) child.send({ end: true });
   await Promise.all(children.map((child) => once(child, 'exit')));
   await Promise.all(rivals.map((rival) => rival.close()));
-  return rowsOf(kind, results);
 }
 
 /** The turns in the order in which the processes asked. */

@@ -42,6 +42,12 @@ const SUITES = {
     servers: ['postgres', 'redis-server'],
     packages: ['pg', 'redis', 'knex', '@verrou/core'],
   },
+  pieces: {
+    about: 'where the time of a hand-over on Redis goes',
+    load: async () => (await import('./pieces.mjs')).benchPieces,
+    servers: ['redis-server'],
+    packages: ['redis', 'ioredis', 'redlock', 'redis-semaphore', '@verrou/core'],
+  },
   sequence: {
     about: 'streams on every store, and sixteen writers that are killed',
     load: async () => (await import('./sequence.mjs')).benchSequence,
