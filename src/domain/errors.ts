@@ -53,6 +53,11 @@ export function shown(value: unknown): string {
   return typeof value === 'function' ? 'a function' : String(value);
 }
 
+/** Asked again, it may fare better. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof LeaseError && error.retryable;
+}
+
 export function invalid(message: string, details?: Record<string, unknown>): LeaseError {
   return new LeaseError('INVALID_ARGUMENT', message, details === undefined ? {} : { details });
 }

@@ -5,7 +5,7 @@
 //        any of them ──signal──▶ over, once fn has ended;   fn throws ──▶ released, and its error is the answer,
 //        unless the error is the loss itself
 import type { Clock } from '../domain/clock.js';
-import { LeaseError } from '../domain/errors.js';
+import { LeaseError, mayPass } from '../domain/errors.js';
 import type { Resources } from '../domain/part.js';
 import type { AcquireOptions, HeldLease } from './face.js';
 import type { Hold } from './held-lease.js';
@@ -86,7 +86,7 @@ async function acquireOrWait(
     return await manager.acquire(resources, { ...options, wait: options.wait ?? 'forever' });
   } catch (error) {
     const isAborted = error instanceof LeaseError && error.code === 'ACQUIRE_ABORTED';
-    if (isAborted || (error instanceof LeaseError && error.retryable)) return undefined;
+    if (isAborted || mayPass(error)) return undefined;
     throw error;
   }
 }

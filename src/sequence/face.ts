@@ -59,7 +59,7 @@ export interface SequenceLease<Op> {
   remainingMs(): number;
   throwIfLost(): void;
   renew(ttl?: Duration): Promise<void>;
-  /** Kept under the operation for whoever has to go on with it. */
+  /** Kept under the operation for whoever has to go on with it, in the order in which it is told: the last one counts. */
   partial(work: unknown): Promise<void>;
   finished(operation: OperationsOf<Op>): Promise<void>;
   commit(operation: OperationsOf<Op>, options?: CommitOptions): Promise<{ number: number; repeated: boolean }>;

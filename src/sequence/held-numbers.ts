@@ -9,7 +9,7 @@
 import { checkKeys } from '../domain/check-keys.js';
 import type { TimerHandle } from '../domain/clock.js';
 import { parseDuration, type Duration } from '../domain/duration.js';
-import { invalid, LeaseError } from '../domain/errors.js';
+import { invalid, LeaseError, mayPass } from '../domain/errors.js';
 import { isoTime } from '../domain/lease.js';
 import { LIMITS } from '../domain/limits.js';
 import type { Progress } from '../domain/sequence-requests.js';
@@ -17,6 +17,7 @@ import { isInDoubt, trustedUntil } from '../domain/trust-window.js';
 import type { LeaseNumbersResult } from '../stores/sequence-store.js';
 import { waitFor, type Asking, type Shared } from './barrier.js';
 import type { CommitOptions, OperationsOf, SequenceLease } from './face.js';
+import { InOrder } from './in-order.js';
 import { lostNumber, storedOtherwise } from './outcomes.js';
 import { keepResult, type Kept, type ResultKeeper } from './result-keeper.js';
 
@@ -51,6 +52,7 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
   #timer: TimerHandle | undefined;
   #reason: LeaseError | undefined;
   #isAsking = false;
+  readonly #notes = new InOrder();
 
   constructor(shared: Shared, terms: NumberTerms, leased: Leased, sent: Sent, keeper: ResultKeeper | undefined) {
     this.#shared = shared;
@@ -117,10 +119,11 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     await this.#progress({ what: 'renew', ttlMs }, ttlMs);
   }
   async partial(work: unknown): Promise<void> {
-    await this.#progress({ what: 'partial', work });
+    await this.#notes.run(() => this.#progress({ what: 'partial', work }));
   }
   async finished(operation: OperationsOf<Op>): Promise<void> {
-    await this.#progress({ what: 'finished', operations: this.#operations(operation) });
+    const operations = this.#operations(operation);
+    await this.#notes.run(() => this.#progress({ what: 'finished', operations }));
   }
 
   async commit(
@@ -185,7 +188,7 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     try {
       await waitFor(this.#shared, this.#terms.stream, this.number, { signal: this.signal }, asking);
     } catch (error) {
-      const isStoreAway = isTrouble(error) || (asking.isOpen && this.#state === 'overdue' && error === this.#reason);
+      const isStoreAway = mayPass(error) || (asking.isOpen && this.#state === 'overdue' && error === this.#reason);
       if (tx !== undefined || !isStoreAway) throw error;
       throw (await this.#keep(operations)).told(error);
     }
@@ -195,7 +198,7 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
   async #untilStored(ask: () => Committing, operations: readonly unknown[]): Committing {
     const { link } = this.#shared;
     const first = await ask().catch((error: unknown) => {
-      if (!isTrouble(error)) throw error;
+      if (!mayPass(error)) throw error;
       return undefined;
     });
     if (first !== undefined) return first;
@@ -291,8 +294,4 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
       details: this.#named,
     });
   }
-}
-
-function isTrouble(error: unknown): boolean {
-  return error instanceof LeaseError && error.retryable;
 }

@@ -1,7 +1,7 @@
 // The line to the store's streams: one item at a time through lanes, every call timed and bounded (S15, S21). What is asked
 // about a number can always be asked again, so a call without an answer is repeated while there is time.
 import type { Clock } from '../domain/clock.js';
-import { LeaseError } from '../domain/errors.js';
+import { LeaseError, mayPass } from '../domain/errors.js';
 import type { CommitRequest, LeaseNumbers, ProgressRequest } from '../domain/sequence-requests.js';
 import type { LeaseManager } from '../manager/lease-manager.js';
 import { onAbort } from '../manager/on-abort.js';
@@ -108,8 +108,7 @@ export class SequenceLink {
         return await (signal ? unlessAborted(signal, ask()) : ask());
       } catch (error) {
         signal?.throwIfAborted(); // its reason may look like one that passes
-        const mayPass = error instanceof LeaseError && error.retryable;
-        if (!mayPass || this.clock.monotonic() + pauseMs >= until) throw error;
+        if (!mayPass(error) || this.clock.monotonic() + pauseMs >= until) throw error;
         await pause(this.clock, pauseMs, this.life, signal);
       }
     }
