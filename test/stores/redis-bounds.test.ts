@@ -31,6 +31,13 @@ async function acquireMany(parts: readonly Part[], changes: Partial<AcquireReque
   }
   return requests;
 }
+async function eventsBackward(query: { limit: number }) {
+  const page = await store.events({ backward: true, ...query });
+  return page.outcome === 'rows' ? page.rows : [];
+}
+async function until(isSo: (now: number) => boolean): Promise<void> {
+  while (!isSo((await store.time()).now));
+}
 /** The longest any script took since the last look, as the server saw it. */
 async function longestMs(): Promise<number> {
   const entries = (await admin.sendCommand(['SLOWLOG', 'GET', '1000'])) as unknown as [number, number, number][];
@@ -99,6 +106,17 @@ describe.skipIf(isSkipped('redis'))('bounds of a Redis namespace', () => {
       more = cursor !== undefined;
     }
     expect(pages).toEqual([[], ['one']]);
+  });
+
+  test('A8, S18: history since a moment ends there, however much came before it', async () => {
+    await acquireMany(Array.from({ length: 6_000 }, (_, i) => node(`n/${i}`)));
+    const [before] = await eventsBackward({ limit: 1 });
+    await until((now) => now > (before?.at ?? now));
+    const { acquiredAt: since } = await grant(store, clock, 'z');
+    const page = await store.events({ backward: true, since, limit: 10 });
+    expect(page).toMatchObject({ outcome: 'rows', rows: [{ resource: 'z' }], more: false });
+    const older = await store.events({ backward: true, since: before?.at ?? 0, resource: 'n/5999', limit: 10 });
+    expect(older).toMatchObject({ rows: [{ resource: 'n/5999' }], more: false });
   });
 
   test('the keys of a namespace are there from the first write on, none runs out, none becomes empty', async () => {

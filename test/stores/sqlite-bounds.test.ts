@@ -258,3 +258,22 @@ test('S4, S21: in a batch renewed for one ttl, each lease keeps the later of its
   await store.close();
   await other.close();
 });
+
+test('A8, S18: history since a moment ends there, however much came before it', async () => {
+  const fake = new FakeClock();
+  const store = await open(fake);
+  await acquireMany(
+    store,
+    fake,
+    Array.from({ length: 10_500 }, (_, i) => [`n/${i}`]),
+  );
+  await fake.advance(1_000);
+  const { acquiredAt: since } = await grant(store, fake, 'z');
+  const page = await store.events({ backward: true, since, limit: 10 });
+  expect(page).toMatchObject({ outcome: 'rows', rows: [{ resource: 'z' }], more: false });
+  const older = await store.events({ backward: true, since: since - 1, resource: 'z', limit: 10 });
+  expect(older).toMatchObject({ rows: [{ resource: 'z' }], more: false });
+  const all = await store.events({ backward: true, since: since - 1_000, resource: 'z', limit: 10 });
+  expect(all).toMatchObject({ rows: [{ resource: 'z' }], more: true });
+  await store.close();
+});

@@ -21,7 +21,7 @@ export async function readLog(namespace: Namespace, query: EventQuery): Promise<
   const [life, key] = asked === undefined ? ['', ''] : placeOf(asked, namespace.name);
   const isFiltered = FILTERS.some((name) => query[name] !== undefined);
   const wanted = isFiltered ? Math.max(FEW, query.limit * SPARE) : query.limit + 1;
-  const args = [query.backward ? 'b' : 'f', life, key, String(wanted), needleOf(query)];
+  const args = [query.backward ? 'b' : 'f', life, key, String(wanted), needleOf(query), String(query.since ?? '')];
   const { reply, rest } = await namespace.look(SCRIPTS.events, args);
   const position = (at: unknown): string => positionOf(reply, namespace.name, String(at));
   const [oldest, outcome, reached, hasMore, entries] = rest;

@@ -28,6 +28,7 @@ export class SqlLog {
   readonly #backward: Range;
   readonly #stretchForward: Statement;
   readonly #stretchBackward: Statement;
+  readonly #at: Statement;
   readonly #oldest: Statement<unknown[], OldEvent>;
   readonly #oldIds: Statement<unknown[], OldLease>;
   readonly #remove: Statement;
@@ -54,6 +55,7 @@ export class SqlLog {
       .raw();
     this.#stretchForward = db.prepare(`SELECT row ${range} ORDER BY row LIMIT 1 OFFSET ${STRETCH - 1}`).pluck();
     this.#stretchBackward = db.prepare(`SELECT row ${range} ORDER BY row DESC LIMIT 1 OFFSET ${STRETCH - 1}`).pluck();
+    this.#at = db.prepare(`SELECT ${LOGGED_AT} FROM journal WHERE row = ?`).pluck();
     this.#oldest = db
       .prepare<unknown[], OldEvent>(`SELECT row, ${LOGGED_AT}, status IS NOT NULL ${range} ORDER BY row LIMIT @limit`)
       .raw();
@@ -102,12 +104,18 @@ export class SqlLog {
     const isCut = columns.length > query.limit;
     const lastSeen = (): number | undefined => (isFiltered(query) ? this.#last(from, to, query) : page.at(-1)?.[0]);
     const reached = isCut ? page.at(-1)?.[0] : (bound ?? lastSeen());
-    return { outcome: 'rows', rows, next: position(reached ?? at ?? from), more: isCut || bound !== undefined };
+    const more = isCut || (bound !== undefined && !this.#isPast(bound, query));
+    return { outcome: 'rows', rows, next: position(reached ?? at ?? from), more };
   }
 
   /** The row a filtered call stops at, when there are more rows than it may look at. */
   #bound(from: number, to: number, backward: boolean): number | undefined {
     return (backward ? this.#stretchBackward : this.#stretchForward).get({ from, to }) as number | undefined;
+  }
+
+  /** The later event is never the older (S13): behind this one nothing is asked for. */
+  #isPast(bound: number, { backward, since }: EventQuery): boolean {
+    return backward === true && since !== undefined && (this.#at.get(bound) as number) < since;
   }
 
   /** The last row of the range whether it matched or not: where a filtered reader that saw everything goes on. */

@@ -1,7 +1,8 @@
 // Lua: reading and pruning the log, a stream. Events are numbered 1, 2, 3 …, without a hole, so that what the cap has cut off
 // shows (H1). An entry holds events that were written together, and its id is the number of the last of them: what is asked
 // for is in the first entry that is not below it. An entry goes as a whole; what of it was pruned before is `hidden`. A
-// filtered read looks at a bounded stretch (S18) for rows in which a text occurs; the caller filters exactly.
+// filtered read looks at a bounded stretch (S18) for rows in which a text occurs; the caller filters exactly. The later event is never
+// the older (S13), so a read that goes backward is over where it comes upon one from before what is asked for.
 
 import { LOG_GROUPS } from './log-groups.js';
 import { REST } from './step.js';
@@ -22,7 +23,7 @@ local prunedThrough = math.max(tonumber(pruned), goneThrough)
 /** Answers: lost, or the rows, the number it came to, and whether there is more behind it. */
 export const EVENTS = String.raw`${REST}${LOG_ROWS}
 local isBackward, askedLife, askedKey = ARGV[1] == 'b', ARGV[2], tonumber(ARGV[3])
-local wanted, needle = tonumber(ARGV[4]), ARGV[5]
+local wanted, needle, since = tonumber(ARGV[4]), ARGV[5], isBackward and tonumber(ARGV[6])
 local page = math.min(wanted, ${ENTRIES})
 reply[4] = prunedThrough
 if askedLife ~= '' and (askedLife ~= incarnation or not askedKey or askedKey > seq
@@ -31,11 +32,13 @@ if askedLife ~= '' and (askedLife ~= incarnation or not askedKey or askedKey > s
   return reply
 end
 local at = askedKey or (isBackward and seq + 1 or prunedThrough)
-local rows, looked, isOver = {}, 0, false
+local rows, looked, isOver, isPast = {}, 0, false, false
 local function take(entry, key)
   at = key
   looked = looked + 1
   local text = textOf(entry, key)
+  isPast = since and tonumber(string.match(text, '^%a (%d+)')) < since
+  if isPast then return end
   if needle == '' or string.find(text, needle, 1, true) then rows[#rows + 1] = {key, text} end
 end
 local function forward()
@@ -55,15 +58,16 @@ local function backward()
     for key = math.min(lastOf(entry), at - 1), math.max(firstOf(entry), goneThrough + 1), -1 do
       if #rows == wanted then return end
       take(entry, key)
+      if isPast then return end
     end
   end
   isOver = #found <= page
 end
-while not isOver and #rows < wanted and looked < 5000 do
+while not isOver and not isPast and #rows < wanted and looked < 5000 do
   if isBackward then backward() else forward() end
 end
 local hasMore = at < seq
-if isBackward then hasMore = at > goneThrough + 1 end
+if isBackward then hasMore = at > goneThrough + 1 and not isPast end
 if looked == 0 and isBackward and not askedKey then at = 0 end
 reply[5] = 'rows'
 reply[6] = at
