@@ -1,35 +1,22 @@
-// A lease of numbers in the hands of this process, and how long it may be trusted (S7).
-//
-//   held ──deadline──▶ overdue                        the signal aborts, once
-//   held ──a definite no──▶ lost                      likewise
-//   held ──commit | release answered──▶ settled       the signal stays quiet
-//
-// The deadline is send time + what remained when the store decided − margin, on the monotonic clock; every question
-// compares the clock at the call. Nothing renews it but `renew()`: an operation that overruns loses its number (N1).
+// A lease of numbers in the hands of this process: what its holder asks of it. How long it may be trusted is in number-trust.ts. Nothing
+// renews it but `renew()`: an operation that overruns loses its number (N1).
 import { checkKeys } from '../domain/check-keys.js';
-import type { TimerHandle } from '../domain/clock.js';
 import { parseDuration, type Duration } from '../domain/duration.js';
-import { invalid, LeaseError, mayPass } from '../domain/errors.js';
+import { invalid, mayPass } from '../domain/errors.js';
 import { isoTime } from '../domain/lease.js';
 import { LIMITS } from '../domain/limits.js';
 import type { Progress } from '../domain/sequence-requests.js';
-import { isInDoubt, trustedUntil } from '../domain/trust-window.js';
 import type { LeaseNumbersResult } from '../stores/sequence-store.js';
 import { waitFor, type Asking, type Shared } from './barrier.js';
 import type { CommitOptions, OperationsOf, SequenceLease } from './face.js';
 import { InOrder } from './in-order.js';
+import { NumberTrust, type Sent } from './number-trust.js';
 import { lostNumber, storedOtherwise } from './outcomes.js';
 import { keepResult, type Kept, type ResultKeeper } from './result-keeper.js';
 
 type Leased = Extract<LeaseNumbersResult, { outcome: 'leased' }>;
 type Committing = ReturnType<Shared['link']['commit']>;
 const COMMIT_KEYS: ReadonlySet<string> = new Set<keyof CommitOptions>(['ordered', 'tx']);
-
-/** Of the request that was answered. */
-export interface Sent {
-  readonly sentAt: number;
-  readonly sentWall: number;
-}
 
 export interface NumberTerms {
   readonly stream: string;
@@ -43,14 +30,7 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
   readonly #terms: NumberTerms;
   readonly #leased: Leased;
   readonly #keeper: ResultKeeper | undefined;
-  #ttlMs: number;
-  #expiresAt: number;
-  #deadline = 0;
-  #sent: Sent;
-  #state: 'held' | 'overdue' | 'lost' | 'settled' = 'held';
-  #controller: AbortController | undefined;
-  #timer: TimerHandle | undefined;
-  #reason: LeaseError | undefined;
+  readonly #trust: NumberTrust;
   #isAsking = false;
   readonly #notes = new InOrder();
 
@@ -59,10 +39,9 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     this.#terms = terms;
     this.#leased = leased;
     this.#keeper = keeper;
-    this.#ttlMs = terms.ttlMs;
-    this.#expiresAt = leased.expiresAt;
-    this.#sent = sent;
-    this.#trust(sent, leased.remainingMs);
+    const { stream, operationId, ttlMs } = terms;
+    const facts = { stream, operationId, number: leased.first, epoch: leased.epoch };
+    this.#trust = new NumberTrust(shared.link.clock, facts, ttlMs, leased, sent, () => this.#askNow());
   }
 
   get numbers(): readonly number[] {
@@ -84,38 +63,24 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     return isoTime(this.#leased.leasedAt);
   }
   get expiresAt(): string {
-    return isoTime(this.#expiresAt);
+    return this.#trust.expiresAt;
   }
   get isHeld(): boolean {
     return this.remainingMs() > 0;
   }
   get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      this.#arm();
-    }
-    return this.#controller.signal;
+    return this.#trust.signal;
   }
-
-  /** 0 when it may not be trusted: past the deadline, settled, or after a suspend until the store has been asked. */
   remainingMs(): number {
-    const { clock } = this.#shared.link;
-    if (this.#state !== 'held') return 0;
-    const leftMs = this.#deadline - clock.monotonic();
-    if (leftMs <= 0) this.#lose(this.#overdue(), 'overdue');
-    const { sentAt, sentWall } = this.#sent;
-    if (!isInDoubt(clock.wall() - sentWall, clock.monotonic() - sentAt, this.#ttlMs)) return Math.max(0, leftMs);
-    this.#askNow();
-    return 0;
+    return this.#trust.remainingMs();
   }
   throwIfLost(): void {
-    if (this.isHeld) return;
-    throw this.#reason ?? (this.#state === 'settled' ? this.#isOver() : this.#overdue({ inDoubt: true }));
+    this.#trust.throwIfLost();
   }
 
   async renew(ttl?: Duration): Promise<void> {
     const bounds = { name: 'ttl', minMs: LIMITS.minTtlManualMs, maxMs: LIMITS.ttlMs };
-    const ttlMs = ttl === undefined ? this.#ttlMs : parseDuration(ttl, bounds);
+    const ttlMs = ttl === undefined ? this.#trust.ttlMs : parseDuration(ttl, bounds);
     await this.#progress({ what: 'renew', ttlMs }, ttlMs);
   }
   async partial(work: unknown): Promise<void> {
@@ -141,28 +106,28 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
         ? await this.#untilStored(() => link.commit(request), operations)
         : await this.#commitIn(options.tx, request);
     if (result.outcome === 'committed') {
-      this.#settle();
+      this.#trust.settle();
       return { number: result.first, repeated: result.repeated };
     }
     const error = result.outcome === 'mismatch' ? storedOtherwise(this.#named) : lostNumber(this.#named, result);
-    this.#lose(error);
+    this.#trust.lose(error);
     throw error;
   }
 
   async release(reason = 'released by its holder'): Promise<void> {
     const { link } = this.#shared;
     const request = { ...this.#named, epoch: this.epoch, reason };
-    const { results } = await link.untilAnswered(this.#deadline, () =>
+    const { results } = await link.untilAnswered(this.#trust.deadline, () =>
       link.call('release', (store) => store.release([request])),
     );
     const [result] = results;
     if (result?.outcome === 'failed') throw result.error;
     if (result?.outcome !== 'notHeld') {
-      this.#settle();
+      this.#trust.settle();
       return;
     }
     const error = lostNumber(this.#named, result);
-    this.#lose(error);
+    this.#trust.lose(error);
     throw error;
   }
 
@@ -188,7 +153,7 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     try {
       await waitFor(this.#shared, this.#terms.stream, this.number, { signal: this.signal }, asking);
     } catch (error) {
-      const isStoreAway = mayPass(error) || (asking.isOpen && this.#state === 'overdue' && error === this.#reason);
+      const isStoreAway = mayPass(error) || (asking.isOpen && this.#trust.isOverdueBy(error));
       if (tx !== undefined || !isStoreAway) throw error;
       throw (await this.#keep(operations)).told(error);
     }
@@ -203,14 +168,14 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     });
     if (first !== undefined) return first;
     const kept = await this.#keep(operations);
-    const answer = await link.untilAnswered(this.#deadline, ask).catch((error: unknown) => {
-      this.#lose(this.#overdue(), 'overdue');
+    const answer = await link.untilAnswered(this.#trust.deadline, ask).catch((error: unknown) => {
+      this.#trust.overrun();
       throw kept.told(error);
     });
     if (!kept.isKept) return answer;
     if (answer.result.outcome === 'notHeld') {
       const error = lostNumber(this.#named, answer.result);
-      this.#lose(error);
+      this.#trust.lose(error);
       throw kept.told(error); // too late for its own number, but not lost: the spool moves it
     }
     // What cannot be ticked off is stored again later, which changes nothing: no reason to fail a commit that was made.
@@ -221,22 +186,20 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     return keepResult(this.#keeper, { ...this.#named, kind: this.kind, epoch: this.epoch, operations });
   }
 
-  async #progress(progress: Progress, ttlMs = this.#ttlMs): Promise<void> {
+  async #progress(progress: Progress, ttlMs?: number): Promise<void> {
     const { link } = this.#shared;
     const request = { ...this.#named, epoch: this.epoch, progress };
-    let sent = this.#sent;
-    const { result } = await link.untilAnswered(this.#deadline, () => {
+    let sent: Sent = { sentAt: 0, sentWall: 0 };
+    const { result } = await link.untilAnswered(this.#trust.deadline, () => {
       sent = { sentAt: link.clock.monotonic(), sentWall: link.clock.wall() };
       return link.progress(request);
     });
     if (result.outcome === 'kept') {
-      this.#ttlMs = ttlMs;
-      this.#expiresAt = result.expiresAt;
-      if (this.#state === 'held') this.#trust(sent, result.remainingMs);
+      this.#trust.confirm(sent, result, ttlMs);
       return;
     }
     const error = lostNumber(this.#named, result);
-    this.#lose(error);
+    this.#trust.lose(error);
     throw error;
   }
 
@@ -249,49 +212,5 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
       .finally(() => {
         this.#isAsking = false;
       });
-  }
-
-  #trust(sent: Sent, remainingMs: number): void {
-    this.#sent = sent;
-    this.#deadline = trustedUntil(sent.sentAt, remainingMs, this.#ttlMs);
-    this.#arm();
-  }
-
-  /** The timer is there only for who looks at the signal. */
-  #arm(): void {
-    this.#timer?.cancel();
-    if (!this.#controller) return;
-    if (this.#reason) this.#controller.abort(this.#reason);
-    if (this.#state !== 'held') return;
-    const { clock } = this.#shared.link;
-    this.#timer = clock.after(Math.max(0, this.#deadline - clock.monotonic()), () =>
-      this.#lose(this.#overdue(), 'overdue'),
-    );
-  }
-
-  #settle(): void {
-    this.#state = 'settled';
-    this.#timer?.cancel();
-  }
-  #lose(error: LeaseError, state: 'overdue' | 'lost' = 'lost'): void {
-    if (this.#state !== 'held') return;
-    this.#state = state;
-    this.#reason = error;
-    this.#timer?.cancel();
-    this.#controller?.abort(error);
-  }
-  #overdue(more: { inDoubt?: true } = {}): LeaseError {
-    return new LeaseError(
-      'LEASE_LOST',
-      `the lease of number ${this.number} of ${this.#terms.stream} can no longer be trusted`,
-      {
-        details: { ...this.#named, number: this.number, epoch: this.epoch, expiresAt: this.expiresAt, ...more },
-      },
-    );
-  }
-  #isOver(): LeaseError {
-    return new LeaseError('NOT_HELD', `number ${this.number} of ${this.#terms.stream} is settled`, {
-      details: this.#named,
-    });
   }
 }
