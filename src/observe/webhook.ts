@@ -47,12 +47,14 @@ async function postOnce(
   const body = JSON.stringify({ id: notice.id, ...notice.body });
   const timestamp = String(Math.floor(clock.wall() / 1_000));
   const late = new AbortController();
+  const stop = (): void => late.abort(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
   const timer = clock.after(TRY_MS, () => late.abort(refused(url, `no answer within ${TRY_MS} ms`)), true);
   try {
     const answer = await fetch(url, {
       method: 'POST',
       redirect: 'error',
-      signal: AbortSignal.any([signal, late.signal]),
+      signal: late.signal,
       headers: {
         'content-type': 'application/json',
         'holdfast-timestamp': timestamp,
@@ -67,6 +69,7 @@ async function postOnce(
     if (cause instanceof LeaseError) throw cause;
     throw refused(url, cause instanceof Error ? cause.message : 'it failed');
   } finally {
+    signal.removeEventListener('abort', stop);
     timer.cancel();
   }
 }

@@ -47,7 +47,7 @@ export async function waitFor(
   const patienceMs =
     timeout === undefined ? Infinity : parseDuration(timeout, { name: 'timeout', minMs: 0, maxMs: LIMITS.waitMs });
   const until = clock.monotonic() + patienceMs;
-  const over = signal ? AbortSignal.any([signal, link.life]) : link.life;
+  const over = signal ? [signal, link.life] : [link.life];
   const wake = room.listen(stream);
   let seen: BarrierReply | undefined;
   try {
@@ -84,7 +84,7 @@ export async function recoverOrWait(
   { link, unblock }: Shared,
   stream: string,
   { oldestOpen, now }: { readonly oldestOpen?: OpenNumber | undefined; readonly now: number },
-  { wake, until, over }: { wake: Wake; until: number; over: AbortSignal },
+  { wake, until, over }: { wake: Wake; until: number; over: readonly AbortSignal[] },
 ): Promise<void> {
   const rest = (ms: number, work?: Promise<void>): Promise<void> =>
     wake.rung(Math.max(0, Math.min(ms, until - link.clock.monotonic())), over, work);

@@ -33,16 +33,17 @@ export class Reader<Op> implements StreamReader<Op> {
     if (!opened) return;
     if (opened.outcome !== 'opened') throw cursorRefused(stream, this.name, 0, 0, opened);
     const { epoch } = opened;
-    const over = signal ? AbortSignal.any([signal, link.life]) : link.life;
+    const over = signal ? [signal, link.life] : [link.life];
+    const isOver = (): boolean => over.some(({ aborted }) => aborted);
     const wake = room.listen(stream);
     try {
-      for (let from = opened.done + 1; !over.aborted;) {
+      for (let from = opened.done + 1; !isOver();) {
         const asked = { stream, from, limit: PAGE, seal: true, watch: true };
         const page = await this.#patient(() => link.call('read', (store) => store.read(asked)), signal);
         if (!page) return;
         if (page.trimmedBefore > from) throw trimmedAway(stream, from, page.trimmedBefore);
         for (const item of page.items) {
-          if (over.aborted) return;
+          if (isOver()) return;
           from = item.number + 1;
           yield { ...toSettled<Op>(item), done: (options = {}) => this.#done(item.number, epoch, options) };
         }

@@ -68,7 +68,7 @@ export class OpenStream<Op> implements Stream<Op> {
         }
         if (link.clock.monotonic() >= until) throw stillRecovered(request);
         const waitMs = result.outcome === 'recovering' ? result.retryAfterMs : 0;
-        await wake.rung(Math.min(waitMs, SAFETY_POLL_MS), link.life);
+        await wake.rung(Math.min(waitMs, SAFETY_POLL_MS), [link.life]);
       }
     } finally {
       wake.leave();

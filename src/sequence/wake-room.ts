@@ -7,9 +7,9 @@ import { onAbort } from '../manager/on-abort.js';
 import type { SequenceStore } from '../stores/sequence-store.js';
 
 export interface Wake {
-  /** Resolves at the next ring, or at once when there was one since the last; after `ms` at the latest, on abort, or when
-   *  `work` is done. */
-  rung(ms: number, signal?: AbortSignal, work?: Promise<void>): Promise<void>;
+  /** Resolves at the next ring, or at once when there was one since the last; after `ms` at the latest, when one of the signals
+   *  aborts, or when `work` is done. */
+  rung(ms: number, signals?: readonly AbortSignal[], work?: Promise<void>): Promise<void>;
   leave(): void;
 }
 
@@ -33,9 +33,9 @@ export class WakeRoom {
     };
     this.#enter(stream, ring);
     return {
-      rung: async (ms, signal, work) => {
+      rung: async (ms, signals = [], work) => {
         if (!isRung) {
-          await this.#either(ms, signal, (done) => {
+          await this.#either(ms, signals, (done) => {
             wake = done;
             work?.then(done, done);
           });
@@ -47,19 +47,19 @@ export class WakeRoom {
     };
   }
 
-  #either(ms: number, signal: AbortSignal | undefined, onRing: (done: () => void) => void): Promise<void> {
+  #either(ms: number, signals: readonly AbortSignal[], onRing: (done: () => void) => void): Promise<void> {
     return new Promise((resolve) => {
-      if (signal?.aborted) {
+      if (signals.some(({ aborted }) => aborted)) {
         resolve();
         return;
       }
       const done = (): void => {
         timer.cancel();
-        forget?.();
+        for (const forget of forgets) forget();
         resolve();
       };
       const timer = this.#clock.after(ms, done, true);
-      const forget = signal && onAbort(signal, done);
+      const forgets = signals.map((signal) => onAbort(signal, done));
       onRing(done);
     });
   }
