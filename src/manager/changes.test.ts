@@ -234,6 +234,19 @@ describe('S15: renewal and release never overlap', () => {
     expect(released.now().value).toMatchObject({ outcome: 'released' });
   });
 
+  test('also where one by hand was answered meanwhile', async () => {
+    const { site, lease } = await holding();
+    site.store.order({ calls: 'renew', replyMs: 500 });
+    await site.pass(6_000);
+    await Promise.all([lease.renew(), site.pass(200)]);
+    const before = site.store.calls[0]?.at ?? 0;
+    const released = watched(lease.release());
+    await site.pass(before + 499 - site.clock.monotonic());
+    expect(callsInFlight(site)).toEqual(['renew', 'renew']);
+    await site.pass(10);
+    expect(released.now().value).toMatchObject({ outcome: 'released' });
+  });
+
   test('but no longer than a request may take', async () => {
     const { site, lease } = await holding();
     site.store.order({ fault: 'loseRequest', calls: 'renew' });

@@ -6,7 +6,7 @@
 //                        how the resource stands now
 //   theirs came to nothing because they cancelled, or waited less long → asked again, for what is left of the own wait
 import type { Clock } from '../domain/clock.js';
-import { LeaseError, type LeaseErrorCode } from '../domain/errors.js';
+import { LeaseError, mayPass, type LeaseErrorCode } from '../domain/errors.js';
 import { normaliseParts, sameParts, type Part } from '../domain/part.js';
 import type { AcquireOptions } from './face.js';
 import type { Hold } from './held-lease.js';
@@ -97,7 +97,7 @@ export class Ensuring {
   /** Undefined where what went wrong says nothing about another caller; else it is theirs too. */
   #passOver(error: unknown, endsAt: number): undefined {
     if (is(error, 'ACQUIRE_ABORTED') || is(error, 'INVALID_ARGUMENT')) return undefined;
-    if (is(error, 'ACQUIRE_TIMEOUT') && this.#clock.monotonic() < endsAt) return undefined;
+    if (mayPass(error) && this.#clock.monotonic() < endsAt) return undefined;
     throw error;
   }
 

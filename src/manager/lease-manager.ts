@@ -183,7 +183,7 @@ export class LeaseManager implements Keeper {
     return this.cleanups.note(this.#changes.release(hold));
   }
   delegate(hold: Hold, toOwner: string): Promise<string> {
-    return this.#changes.delegate(hold, toOwner);
+    return this.cleanups.note(this.#changes.delegate(hold, toOwner));
   }
   upgrade(hold: Hold, options: { wait?: Wait; signal?: AbortSignal }): Promise<void> {
     return upgrade(this, this.#room, hold, options);

@@ -19,11 +19,17 @@ export function nameOf(parts: readonly Part[]): string {
   return parts.length > 1 ? `${first} and ${parts.length - 1} more` : first;
 }
 
-export function notInTime(parts: readonly Part[], waitMs: number, refusal: StoreRefusal | undefined): LeaseError {
+/** `cause`: what the store said since, where it did not answer any more. */
+export function notInTime(
+  parts: readonly Part[],
+  waitMs: number,
+  refusal: StoreRefusal | undefined,
+  cause?: LeaseError,
+): LeaseError {
   const waited = waitMs === 0 ? 'is not free' : `was not free within ${formatDuration(waitMs)}`;
   const why = refusal === undefined ? 'the store did not answer in time' : inTheWay(refusal);
   const details = refusal === undefined ? {} : { refusal: toRefusal(refusal) };
-  return new LeaseError('ACQUIRE_TIMEOUT', `${nameOf(parts)} ${waited}: ${why}`, { details });
+  return new LeaseError('ACQUIRE_TIMEOUT', `${nameOf(parts)} ${waited}: ${why}`, { details, cause });
 }
 
 export function aborted(parts: readonly Part[], reason: unknown): LeaseError {

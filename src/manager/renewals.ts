@@ -142,7 +142,8 @@ export class Renewals {
       this.#announcer.renewalFailed(hold.lease, result, undefined);
       return hold.lose(lostByAnswer(hold.lease, result));
     }
-    hold.attempt = undefined;
+    const isAnother = hold.attempt?.isInFlight === true && hold.attempt.requestId !== request.requestId;
+    if (!isAnother) hold.attempt = undefined; // one that is still on its way is waited for by a release (S15)
     if (result.outcome === 'renewed') {
       const { remainingMs, expiresAt, renewals } = result;
       const ttl = request.ttlMs === undefined ? {} : { ttlMs: request.ttlMs };

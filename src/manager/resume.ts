@@ -29,7 +29,12 @@ export class Resuming {
     this.#manager = manager;
   }
 
-  async resume(json: unknown): Promise<HeldLease> {
+  /** A shutdown waits for it, and for the end of what came too late. */
+  resume(json: unknown): Promise<HeldLease> {
+    return this.#manager.cleanups.note(this.#resume(json));
+  }
+
+  async #resume(json: unknown): Promise<HeldLease> {
     this.#manager.checkOpen();
     const document = readDocument(json, this.#manager.link.store);
     const terms = termsFor(this.#manager, document);

@@ -134,6 +134,32 @@ describe('A9: shutdown', () => {
     expect([released.now().state, down.now().state]).toEqual(['done', 'done']);
   });
 
+  test('a lease that is being handed on is waited for, so that its document is answered', async () => {
+    const site = await managerSite();
+    const lease = await site.leases.acquire('x', { ttl: '60s' });
+    site.store.order({ calls: 'change', replyMs: 1_500 });
+    const document = watched(lease.delegate('successor'));
+    const down = watched(site.leases.shutdown({ drain: '10s' }));
+    await site.pass(1_400);
+    expect(down.now().state).toBe('open');
+    await site.pass(200);
+    expect([document.now().state, down.now().state]).toEqual(['done', 'done']);
+  });
+
+  test('one that is being taken over is let go again', async () => {
+    const site = await managerSite();
+    const other = await site.join({ owner: 'bob' });
+    const document = await (await site.leases.acquire('x', { ttl: '60s' })).delegate('bob');
+    other.store.order({ calls: 'change', replyMs: 500 });
+    const taken = watched(other.leases.resume(document));
+    const down = watched(other.leases.shutdown());
+    await site.pass(490);
+    expect(down.now().state).toBe('open');
+    await site.pass(20);
+    expect([taken.now().error, down.now().state]).toEqual([expect.objectContaining({ code: 'SHUTTING_DOWN' }), 'done']);
+    expect(await site.live()).toEqual([]);
+  });
+
   test('an abandoned lease is left to lapse, as its holder wished', async () => {
     const site = await managerSite();
     const lease = await site.leases.acquire('x');

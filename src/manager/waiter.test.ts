@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { grant } from '../../test/support/ask.js';
 import { asked, managerSite, pass, watched } from '../../test/support/manager-site.js';
 import { connect } from '../connect.js';
+import { LeaseError } from '../domain/errors.js';
 import { MemoryStore } from '../stores/memory/memory-store.js';
 import { FakeClock } from '../testing/fake-clock.js';
 import { FaultyStore } from '../testing/faulty-store.js';
@@ -108,10 +109,27 @@ describe('S15: an acquire without an answer', () => {
     site.store.order({ fault: 'fail', calls: 'acquire', times: Infinity });
     const lease = watched(site.leases.acquire('x', { wait: '20s' }));
     await site.pass(20_000);
-    expect(lease.now().error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    expect(lease.now().error).toMatchObject({ code: 'STORE_UNAVAILABLE' });
     const times = site.store.calls.filter(({ call }) => call === 'acquire').map(({ at }) => at - start);
     expect(times.slice(0, 6)).toEqual([0, 50, 150, 350, 750, 1_550]);
     expect(Math.max(...times.map((at, i) => at - (times[i - 1] ?? 0)))).toBe(2_000);
+  });
+
+  test('A1: who heard of nothing but the store’s troubles is told of them; who was refused before, of both', async () => {
+    const site = await managerSite();
+    const error = new LeaseError('STORE_UNAVAILABLE', 'the disk that holds the leases is full: free some space');
+    await grant(site.truth, site.clock, 'taken', { ttlMs: 600_000 });
+    const refused = watched(site.leases.acquire('taken', { wait: '5s' }));
+    await site.pass(10);
+    site.store.order({ fault: 'fail', calls: 'acquire', times: Infinity, error });
+    const free = watched(site.leases.acquire('free', { wait: '1s' }));
+    await site.pass(5_000);
+    expect(free.now().error).toBe(error);
+    expect(refused.now().error).toMatchObject({
+      code: 'ACQUIRE_TIMEOUT',
+      details: { refusal: { reason: 'held' } },
+      cause: error,
+    });
   });
 
   test('an answer in between makes the pauses begin anew', async () => {

@@ -73,6 +73,8 @@ export class Waiter implements Dated, Placed {
   #hasJoined = false;
   #isWoken = false;
   #refusal: StoreRefusal | undefined;
+  /** What the store said last, where that was no answer. */
+  #error: LeaseError | undefined;
   /** By an earlier copy of the question; taken when nothing better has come by the time that is known. */
   #spare: (Outcome & { readonly outcome: 'granted' }) | undefined;
 
@@ -137,7 +139,7 @@ export class Waiter implements Dated, Placed {
     if (this.#state === 'done') return;
     const isOver = now >= this.#endsAt();
     if (isOver && this.#takeSpare()) return;
-    if (isOver) return this.stop(notInTime(this.request.parts, this.terms.waitMs, this.#refusal), 'timeout');
+    if (isOver) return this.stop(this.#whyNot(), 'timeout');
     if (now < this.#nextAt) return this.#schedule();
     if (this.#state === 'waiting') return this.ask();
     const silentAt = this.#room.leftAt(this.request) + this.terms.requestTimeoutMs;
@@ -160,6 +162,7 @@ export class Waiter implements Dated, Placed {
   #answered(result: AcquireResult, sent: Omit<Answer, 'remainingMs'>, isLatest: boolean): void {
     if (this.#state === 'done') return; // ended by id already, whatever this says
     this.#failures = 0;
+    this.#error = undefined;
     switch (result.outcome) {
       case 'granted':
         return this.#granted(result.lease, { ...sent, remainingMs: result.remainingMs }, isLatest);
@@ -233,13 +236,19 @@ export class Waiter implements Dated, Placed {
   /** No answer, or an error: unknown (S15). Asked again under the same id while there is time. */
   #failed(error: LeaseError | undefined): void {
     if (this.#state === 'done' || this.#takeSpare()) return;
-    const isFinal = error !== undefined && !error.retryable;
+    this.#error = error;
     const isOut = this.terms.waitMs === 0 && this.#asked >= ASKS_WITHOUT_WAIT;
-    if (isFinal || isOut) return this.#giveUp(error);
+    if (error?.retryable === false || isOut) return this.#giveUp(error);
     this.#state = 'waiting';
     this.#nextAt = this.#room.monotonic() + Math.min(RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
     this.#failures += 1;
     this.#schedule();
+  }
+
+  /** Nobody stood in the way of one who only heard of the store's own troubles. */
+  #whyNot(): LeaseError {
+    if (this.#error && !this.#refusal) return this.#error;
+    return notInTime(this.request.parts, this.terms.waitMs, this.#refusal, this.#error);
   }
 
   #giveUp(error: LeaseError | undefined): void {
