@@ -58,6 +58,7 @@ export interface Parts {
 }
 
 const SERVICES_STOP_MS = 2_000;
+const STREAMS_CLOSE_MS = 4_000;
 
 type Work<T> = (lease: HeldLease) => Promise<T>;
 
@@ -228,16 +229,21 @@ export class Holdfast implements AsyncDisposable {
     const { clock, link } = this.#manager;
     const drainedAt = clock.monotonic() + drainMs;
     const stopped = services?.stop() ?? Promise.resolve([]);
-    const streamsClosed = this.#sequences?.close() ?? Promise.resolve();
-    const errors = await letEverythingGo(this.#manager, drainMs, logger);
+    this.#sequences?.stopIntake();
+    const [errors] = await Promise.all([
+      letEverythingGo(this.#manager, drainMs, logger),
+      this.#sequences?.idle(drainMs),
+    ]);
     this.#life.abort();
-    await link.within(SERVICES_STOP_MS, 'the services', stopped).catch((error: unknown) => {
-      logger.warn({ err: error }, 'shutdown: a service is still waiting for the store');
-    });
-    const streamsMs = Math.max(0, drainedAt - clock.monotonic()) + SERVICES_STOP_MS; // a number under way is work, too
-    await link.within(streamsMs, 'the streams', streamsClosed).catch((error: unknown) => {
-      logger.warn({ err: error }, 'shutdown: streams are still waiting for the store, or for a number under way');
-    });
+    const streamsMs = Math.max(0, drainedAt - clock.monotonic()) + STREAMS_CLOSE_MS; // a number under way is work, too
+    await Promise.all([
+      link.within(SERVICES_STOP_MS, 'the services', stopped).catch((error: unknown) => {
+        logger.warn({ err: error }, 'shutdown: a service is still waiting for the store');
+      }),
+      link.within(streamsMs, 'the streams', this.#sequences?.close() ?? Promise.resolve()).catch((error: unknown) => {
+        logger.warn({ err: error }, 'shutdown: streams are still waiting for the store, or for a number under way');
+      }),
+    ]);
     await close();
     const error = leftBehind(errors);
     if (error) throw error;

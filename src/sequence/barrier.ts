@@ -9,6 +9,7 @@ import type { OpenNumber } from '../domain/sequence.js';
 import type { BarrierReply } from '../stores/sequence-store.js';
 import type { WaitOptions } from './face.js';
 import type { SequenceLink } from './sequence-link.js';
+import type { NumberWork } from './number-work.js';
 import type { Wake, WakeRoom } from './wake-room.js';
 
 const KNOWN: ReadonlySet<string> = new Set<keyof WaitOptions>(['timeout', 'signal']);
@@ -23,13 +24,17 @@ const LATENCIES = 3;
 export interface Shared {
   readonly link: SequenceLink;
   readonly room: WakeRoom;
+  readonly work: NumberWork;
   /** Recovers what is due in this stream. Never rejects. */
   readonly unblock: (stream: string) => Promise<void>;
 }
 
-/** Whether the store owes an answer: who was aborted then cannot tell how things stand there. */
+/** Of a wait that is part of other work. */
 export interface Asking {
+  /** Whether the store owes an answer: who was aborted then cannot tell how things stand there. */
   isOpen: boolean;
+  /** When the connection lets it wait no longer. */
+  readonly end: AbortSignal;
 }
 
 export async function waitFor(
@@ -37,7 +42,7 @@ export async function waitFor(
   stream: string,
   number: number,
   options: WaitOptions = {},
-  asking: Asking = { isOpen: false },
+  asking: Asking = { isOpen: false, end: shared.link.intake },
 ): Promise<void> {
   checkNumber(number, 'the number to wait for');
   checkKeys(options, KNOWN, 'of waitFor');
@@ -47,12 +52,13 @@ export async function waitFor(
   const patienceMs =
     timeout === undefined ? Infinity : parseDuration(timeout, { name: 'timeout', minMs: 0, maxMs: LIMITS.waitMs });
   const until = clock.monotonic() + patienceMs;
-  const over = signal ? [signal, link.life] : [link.life];
+  const { end } = asking;
+  const over = signal ? [signal, end] : [end];
   const wake = room.listen(stream);
   let seen: BarrierReply | undefined;
   try {
     for (;;) {
-      throwIfAborted(stream, number, signal, link.life);
+      throwIfAborted(stream, number, signal, end);
       asking.isOpen = true;
       const ask = () => link.call('barrier', (store) => store.barrier({ stream, number, watch: true }));
       seen = await inTime(link, until, link.untilAnswered(until, ask, signal));
@@ -62,7 +68,7 @@ export async function waitFor(
       await recoverOrWait(shared, stream, seen, { wake, until, over });
     }
   } catch (error) {
-    throwIfAborted(stream, number, signal, link.life);
+    throwIfAborted(stream, number, signal, end);
     if (asking.isOpen && clock.monotonic() >= until) throw notInTime(stream, number, seen, error);
     throw error;
   } finally {

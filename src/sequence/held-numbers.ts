@@ -12,6 +12,7 @@ import type { CommitOptions, OperationsOf, SequenceLease } from './face.js';
 import { InOrder } from './in-order.js';
 import { NumberTrust, type Sent } from './number-trust.js';
 import { lostNumber, storedOtherwise } from './outcomes.js';
+import { unlessAborted } from './sequence-link.js';
 import { keepResult, type Kept, type ResultKeeper } from './result-keeper.js';
 
 type Leased = Extract<LeaseNumbersResult, { outcome: 'leased' }>;
@@ -29,19 +30,21 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
   readonly #shared: Shared;
   readonly #terms: NumberTerms;
   readonly #leased: Leased;
-  readonly #keeper: ResultKeeper | undefined;
+  readonly #results: ResultKeeper | undefined;
   readonly #trust: NumberTrust;
   #isAsking = false;
   readonly #notes = new InOrder();
 
-  constructor(shared: Shared, terms: NumberTerms, leased: Leased, sent: Sent, keeper: ResultKeeper | undefined) {
+  constructor(shared: Shared, terms: NumberTerms, leased: Leased, sent: Sent, results: ResultKeeper | undefined) {
     this.#shared = shared;
     this.#terms = terms;
     this.#leased = leased;
-    this.#keeper = keeper;
+    this.#results = results;
     const { stream, operationId, ttlMs } = terms;
     const facts = { stream, operationId, number: leased.first, epoch: leased.epoch };
-    this.#trust = new NumberTrust(shared.link.clock, facts, ttlMs, leased, sent, () => this.#askNow());
+    const keeper = { ask: () => this.#askNow(), over: () => shared.work.left(this.#trust) };
+    this.#trust = new NumberTrust(shared.link.clock, facts, ttlMs, leased, sent, keeper);
+    shared.work.hold(this.#trust);
   }
 
   get numbers(): readonly number[] {
@@ -91,10 +94,12 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     await this.#notes.run(() => this.#progress({ what: 'finished', operations }));
   }
 
-  async commit(
-    operation: OperationsOf<Op>,
-    options: CommitOptions = {},
-  ): Promise<{ number: number; repeated: boolean }> {
+  /** A shutdown waits for it, and cuts it off only where the result is kept. */
+  commit(operation: OperationsOf<Op>, options: CommitOptions = {}): Promise<{ number: number; repeated: boolean }> {
+    return this.#shared.work.note(this.#commit(operation, options));
+  }
+
+  async #commit(operation: OperationsOf<Op>, options: CommitOptions): Promise<{ number: number; repeated: boolean }> {
     checkKeys(options, COMMIT_KEYS, 'of commit');
     const operations = this.#operations(operation);
     const { link } = this.#shared;
@@ -147,28 +152,32 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
     throw invalid('tx: this store cannot take part in a transaction of the caller; only PostgreSQL can');
   }
 
-  /** Where the deadline comes while the store owes an answer, the result is kept as after a commit without one (V7). */
+  /** Where the deadline comes while the store owes an answer, or the connection is closed, the result is kept as after a commit without
+   *  an answer (V7). */
   async #untilMyTurn(operations: readonly unknown[], tx: unknown): Promise<void> {
-    const asking: Asking = { isOpen: false };
+    const { life } = this.#shared.link;
+    const asking: Asking = { isOpen: false, end: life };
     try {
       await waitFor(this.#shared, this.#terms.stream, this.number, { signal: this.signal }, asking);
     } catch (error) {
       const isStoreAway = mayPass(error) || (asking.isOpen && this.#trust.isOverdueBy(error));
-      if (tx !== undefined || !isStoreAway) throw error;
+      if (tx !== undefined || !(isStoreAway || life.aborted)) throw error;
       throw (await this.#keep(operations)).told(error);
     }
   }
 
-  /** Asked again until the deadline. With a spool the result is on this machine's disk before the second try. */
+  /** Asked again until the deadline, or until the connection is closed. With a spool the result is on this machine's disk before the
+   *  second try. */
   async #untilStored(ask: () => Committing, operations: readonly unknown[]): Committing {
     const { link } = this.#shared;
-    const first = await ask().catch((error: unknown) => {
-      if (!mayPass(error)) throw error;
+    const { life } = link;
+    const first = await unlessAborted(life, ask()).catch((error: unknown) => {
+      if (!mayPass(error) && !life.aborted) throw error;
       return undefined;
     });
     if (first !== undefined) return first;
     const kept = await this.#keep(operations);
-    const answer = await link.untilAnswered(this.#trust.deadline, ask).catch((error: unknown) => {
+    const answer = await link.untilAnswered(this.#trust.deadline, ask, life).catch((error: unknown) => {
       this.#trust.overrun();
       throw kept.told(error);
     });
@@ -179,11 +188,11 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
       throw kept.told(error); // too late for its own number, but not lost: the spool moves it
     }
     // What cannot be ticked off is stored again later, which changes nothing: no reason to fail a commit that was made.
-    await this.#keeper?.drop(this.#terms.stream, this.operationId).catch(() => undefined);
+    await this.#results?.drop(this.#terms.stream, this.operationId).catch(() => undefined);
     return answer;
   }
   #keep(operations: readonly unknown[]): Promise<Kept> {
-    return keepResult(this.#keeper, { ...this.#named, kind: this.kind, epoch: this.epoch, operations });
+    return keepResult(this.#results, { ...this.#named, kind: this.kind, epoch: this.epoch, operations });
   }
 
   async #progress(progress: Progress, ttlMs?: number): Promise<void> {

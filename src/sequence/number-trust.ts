@@ -30,11 +30,18 @@ export interface NumberFacts {
   readonly epoch: number;
 }
 
+/** Who is asked and told about it. */
+interface Keeper {
+  /** Asks the store how things stand, and confirms what it says. */
+  ask(): void;
+  /** It is held no longer. */
+  over(): void;
+}
+
 export class NumberTrust {
   readonly #clock: Clock;
   readonly #facts: NumberFacts;
-  /** Asks the store how things stand, and confirms what it says. */
-  readonly #ask: () => void;
+  readonly #keeper: Keeper;
   #ttlMs: number;
   #expiresAt: number;
   #deadline: number;
@@ -44,10 +51,10 @@ export class NumberTrust {
   #timer: TimerHandle | undefined;
   #reason: LeaseError | undefined;
 
-  constructor(clock: Clock, facts: NumberFacts, ttlMs: number, life: Life, sent: Sent, ask: () => void) {
+  constructor(clock: Clock, facts: NumberFacts, ttlMs: number, life: Life, sent: Sent, keeper: Keeper) {
     this.#clock = clock;
     this.#facts = facts;
-    this.#ask = ask;
+    this.#keeper = keeper;
     this.#ttlMs = ttlMs;
     this.#expiresAt = life.expiresAt;
     this.#sent = sent;
@@ -80,7 +87,7 @@ export class NumberTrust {
     const { sentAt, sentWall } = this.#sent;
     if (!isInDoubt(this.#clock.wall() - sentWall, this.#clock.monotonic() - sentAt, this.#ttlMs))
       return Math.max(0, leftMs);
-    this.#ask();
+    this.#keeper.ask();
     return 0;
   }
   throwIfLost(): void {
@@ -104,6 +111,7 @@ export class NumberTrust {
   settle(): void {
     this.#state = 'settled';
     this.#timer?.cancel();
+    this.#keeper.over();
   }
   overrun(): void {
     this.lose(this.#overdue(), 'overdue');
@@ -114,6 +122,7 @@ export class NumberTrust {
     this.#reason = error;
     this.#timer?.cancel();
     this.#controller?.abort(error);
+    this.#keeper.over();
   }
 
   /** The timer is there only for who looks at the signal. */

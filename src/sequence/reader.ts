@@ -33,7 +33,7 @@ export class Reader<Op> implements StreamReader<Op> {
     if (!opened) return;
     if (opened.outcome !== 'opened') throw cursorRefused(stream, this.name, 0, 0, opened);
     const { epoch } = opened;
-    const over = signal ? [signal, link.life] : [link.life];
+    const over = signal ? [signal, link.intake] : [link.intake];
     const isOver = (): boolean => over.some(({ aborted }) => aborted);
     const wake = room.listen(stream);
     try {

@@ -36,7 +36,7 @@ export async function keepResult(keeper: ResultKeeper | undefined, result: Resul
 function spooled({ stream, operationId }: { stream: string; operationId: string }, cause: unknown): LeaseError {
   return new LeaseError(
     'STORE_UNAVAILABLE',
-    `the store cannot be reached: the result of ${operationId} is in the spool, and is stored in ${stream} when it can be`,
+    `${whyNot(cause)}: the result of ${operationId} is in the spool, and is stored in ${stream} when it can be`,
     { details: { stream, operationId, spooled: true }, cause, retryable: false },
   );
 }
@@ -44,13 +44,14 @@ function spooled({ stream, operationId }: { stream: string; operationId: string 
 /** Nobody has the result now but the caller. */
 function notSpooled(named: { stream: string; operationId: string }, cause: unknown, spoolError: unknown): LeaseError {
   const why = spoolError instanceof Error ? spoolError.message : String(spoolError);
-  return new LeaseError(
-    'STORE_UNAVAILABLE',
-    `the store cannot be reached, and the result could not be spooled: ${why}`,
-    {
-      details: { ...named, spooled: false },
-      cause,
-      retryable: false,
-    },
-  );
+  return new LeaseError('STORE_UNAVAILABLE', `${whyNot(cause)}, and the result could not be spooled: ${why}`, {
+    details: { ...named, spooled: false },
+    cause,
+    retryable: false,
+  });
+}
+
+function whyNot(cause: unknown): string {
+  const isClosed = cause instanceof LeaseError && cause.code === 'SHUTTING_DOWN';
+  return isClosed ? 'shutdown() was called' : 'the store cannot be reached';
 }

@@ -19,6 +19,7 @@ export class SequenceLink {
   readonly #lease: Lane<LeaseNumbers, LeaseNumbersResult>;
   readonly #commit: Lane<CommitRequest, CommitResult>;
   readonly #progress: Lane<ProgressRequest, ProgressResult>;
+  readonly #intake = new AbortController();
   readonly #life = new AbortController();
   /** Streams that may lose what was answered, by the word of whoever opened them. */
   readonly #losing = new Set<string>();
@@ -42,7 +43,11 @@ export class SequenceLink {
   get latencyMs(): number {
     return this.#manager.link.latencyMs;
   }
-  /** Aborts when the connection is shut down. */
+  /** Aborts when the connection begins to be shut down: nothing new is begun. */
+  get intake(): AbortSignal {
+    return this.#intake.signal;
+  }
+  /** Aborts when work has had its time to finish (A9). */
   get life(): AbortSignal {
     return this.#life.signal;
   }
@@ -81,8 +86,12 @@ export class SequenceLink {
     }
   }
 
+  stopIntake(): void {
+    this.#intake.abort(shuttingDown());
+  }
   close(): void {
-    this.#life.abort(new LeaseError('SHUTTING_DOWN', 'shutdown() was called: connect again'));
+    this.stopIntake();
+    this.#life.abort(shuttingDown());
   }
 
   lease(request: LeaseNumbers): Promise<Answered<LeaseNumbersResult>> {
@@ -124,6 +133,10 @@ export class SequenceLink {
   }
 }
 
+function shuttingDown(): LeaseError {
+  return new LeaseError('SHUTTING_DOWN', 'shutdown() was called: connect again');
+}
+
 /** Ends early when one of the signals aborts; never rejects. */
 export function pause(clock: Clock, ms: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<void> {
   return new Promise((resolve) => {
@@ -143,7 +156,7 @@ export function pause(clock: Clock, ms: number, ...signals: readonly (AbortSigna
 }
 
 /** The answer, or a rejection as soon as the signal aborts: the request may still have its effect. */
-function unlessAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+export function unlessAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const forget = onAbort(signal, () => reject(new Error('aborted')));
     answer.then(resolve, reject).finally(forget);

@@ -10,10 +10,13 @@ import type { SequenceOptions } from './face.js';
 import { Cascade } from './recovery/cascade.js';
 import { Recoverer, type RecoveryLog } from './recovery/recoverer.js';
 import { Registry } from './recovery/registry.js';
+import { NumberWork } from './number-work.js';
 import { SequenceLink } from './sequence-link.js';
 import { Spool } from './spool/spool.js';
 import { OpenStream } from './stream.js';
 import { WakeRoom } from './wake-room.js';
+
+const LAST_CALLS_MS = 2_000;
 
 export interface SequencesOptions {
   readonly log: RecoveryLog;
@@ -26,6 +29,7 @@ export class Sequences {
   readonly recoverer: Recoverer;
   readonly #link: SequenceLink;
   readonly #room: WakeRoom;
+  readonly #work: NumberWork;
   readonly #registry = new Registry();
   readonly #cascade: Cascade;
   readonly #log: RecoveryLog;
@@ -36,6 +40,7 @@ export class Sequences {
     this.#place = place;
     this.#link = new SequenceLink(manager);
     this.#log = log;
+    this.#work = new NumberWork(manager.clock);
     this.#room = new WakeRoom(manager.clock, () => this.#link.store);
     const report = (error: unknown): void => log.warn({ err: error }, 'recovery mode: it goes on as it was');
     this.#cascade = new Cascade(this.#link, this.#registry, report);
@@ -56,6 +61,7 @@ export class Sequences {
     const parts = {
       link: this.#link,
       room: this.#room,
+      work: this.#work,
       recoverer: this.recoverer,
       registry: this.#registry,
       unblock: (stream: string) => this.recoverer.unblock(stream),
@@ -74,13 +80,28 @@ export class Sequences {
     return { items: [...streams], more };
   }
 
-  /** Whoever waits is told; a number that is being recovered is settled; the spool's file is closed, and kept when there is
-   *  something in it. */
+  /** Nothing new is begun; whoever only waits is told. */
+  stopIntake(): void {
+    this.#link.stopIntake();
+  }
+
+  /** No number is held or being committed any more, or the time is over. */
+  idle(withinMs: number): Promise<void> {
+    return this.#work.idle(withinMs);
+  }
+
+  /** Answers that are nearly there are waited for; a number that is being recovered is settled; what could not be committed goes to its
+   *  spool, whose file is closed last, and kept when there is something in it. */
   async close(): Promise<void> {
+    this.#link.stopIntake();
+    await this.#work.settled(LAST_CALLS_MS);
     this.#link.close();
-    const settled = this.recoverer.idle();
-    await this.#cascade.leave();
-    await Promise.all([settled, ...[...this.#spools.values()].map((spool) => spool.close())]);
+    await Promise.all([this.recoverer.idle(), this.#cascade.leave(), this.#closeSpools()]);
+  }
+
+  async #closeSpools(): Promise<void> {
+    await this.#work.settled(LAST_CALLS_MS);
+    await Promise.all([...this.#spools.values()].map((spool) => spool.close()));
   }
 
   #spool(folder: string): Spool {

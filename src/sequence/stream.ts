@@ -51,6 +51,7 @@ export class OpenStream<Op> implements Stream<Op> {
     const request = await this.#request(options);
     const { link, room } = this.#parts;
     const until = link.clock.monotonic() + PATIENCE_MS;
+    link.intake.throwIfAborted();
     await link.untilAnswered(until, () => link.mayWrite(this.name));
     const wake = room.listen(this.name);
     try {
@@ -68,7 +69,8 @@ export class OpenStream<Op> implements Stream<Op> {
         }
         if (link.clock.monotonic() >= until) throw stillRecovered(request);
         const waitMs = result.outcome === 'recovering' ? result.retryAfterMs : 0;
-        await wake.rung(Math.min(waitMs, SAFETY_POLL_MS), [link.life]);
+        await wake.rung(Math.min(waitMs, SAFETY_POLL_MS), [link.intake]);
+        link.intake.throwIfAborted();
       }
     } finally {
       wake.leave();

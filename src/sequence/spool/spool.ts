@@ -25,6 +25,7 @@ export class Spool implements ResultKeeper {
   #opening: Promise<SpoolFile> | undefined;
   #timer: TimerHandle | undefined;
   #pauseMs = FIRST_PAUSE_MS;
+  #isClosed = false;
   #draining: Promise<void> | undefined;
 
   constructor(link: SequenceLink, folder: string, log: RecoveryLog, place?: string) {
@@ -50,8 +51,10 @@ export class Spool implements ResultKeeper {
     );
   }
 
+  /** Also after it was closed: what comes late finds a file of its own. */
   async keep(result: SpooledResult): Promise<void> {
     await (await this.#file()).keep(result);
+    if (this.#isClosed) return this.close();
     this.#pauseMs = FIRST_PAUSE_MS;
     this.#later(this.#pauseMs);
   }
@@ -64,9 +67,12 @@ export class Spool implements ResultKeeper {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#timer?.cancel();
     await this.#draining;
-    const file = await this.#opening?.catch(() => undefined);
+    const opening = this.#opening;
+    this.#opening = undefined;
+    const file = await opening?.catch(() => undefined);
     await file?.close();
   }
 
