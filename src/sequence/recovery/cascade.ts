@@ -2,7 +2,11 @@
 // it ends with its owner. While it stands, leases of numbers live twice as long and batches of recovery are small and slow.
 //
 //   off ──more than the threshold expired in one sweep──▶ on ──three sweeps in a row under half of it──▶ off
+//
+// A client of a server whose token is not for everything may not look at it, and goes on as if it were off: the server's own recovery and its
+// other clients see it.
 import type { TimerHandle } from '../../domain/clock.js';
+import { LeaseError } from '../../domain/errors.js';
 import { makeId } from '../../domain/ids.js';
 import type { AcquireRequest } from '../../domain/requests.js';
 import type { Settings } from '../../domain/settings.js';
@@ -31,6 +35,8 @@ export class Cascade {
   #worst = 0;
   #lookedAt = -Infinity;
   #looking: Promise<void> | undefined;
+  /** Not for this client's token. */
+  #isHidden = false;
 
   constructor(link: SequenceLink, registry: Registry, report: (error: unknown) => void) {
     this.#link = link;
@@ -76,8 +82,9 @@ export class Cascade {
   }
 
   async #enter(expired: number): Promise<void> {
-    if (this.#own) return;
-    const granted = await this.#acquire().catch((error: unknown) => this.#report(error));
+    if (this.#own || this.#isHidden) return;
+    const granted = await this.#acquire().catch((error: unknown) => this.#failed(error));
+    if (this.#isHidden) return;
     if (granted) {
       this.#own = granted;
       this.#calm = 0;
@@ -166,7 +173,7 @@ export class Cascade {
   /** At most every 5 s; whoever asks meanwhile waits for the same look. */
   #look(): Promise<void> {
     const { clock } = this.#link;
-    if (this.#own || clock.monotonic() - this.#lookedAt < LOOK_MS) return Promise.resolve();
+    if (this.#own || this.#isHidden || clock.monotonic() - this.#lookedAt < LOOK_MS) return Promise.resolve();
     this.#looking ??= this.#ask().finally(() => {
       this.#looking = undefined;
     });
@@ -177,9 +184,14 @@ export class Cascade {
       const shown = await this.#link.manager.link.within(1_000, 'recovery mode', this.#home.show(this.#name, 0));
       this.#become(shown.holders.length > 0);
     } catch (error) {
-      this.#report(error); // as it was known last
+      this.#failed(error); // as it was known last
     }
     this.#lookedAt = this.#link.clock.monotonic();
+  }
+
+  #failed(error: unknown): undefined {
+    this.#isHidden = error instanceof LeaseError && error.code === 'FORBIDDEN';
+    if (!this.#isHidden) this.#report(error);
   }
 
   #become(on: boolean): void {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { never, streamStage, TTL_MS } from '../../../test/support/stream-stage.js';
 import { connect } from '../../connect.js';
+import { LeaseError } from '../../domain/errors.js';
 
 const stage = streamStage();
 
@@ -106,6 +107,26 @@ describe('V6: cleaners', () => {
     expect(() => stage.stream.recovery.rebuild('', async () => 1)).toThrow(/kind/);
     expect(() => stage.stream.recovery.rebuild('x', 5 as never)).toThrow(/takes a function/);
   });
+});
+
+test('V5, W3: a client that may not look at recovery mode asks once, and says nothing of it', async () => {
+  const warned: unknown[] = [];
+  const logger = {
+    debug: () => undefined,
+    info: () => undefined,
+    error: () => undefined,
+    warn: (facts: object) => warned.push(facts),
+  };
+  const other = await connect(stage.store, { clock: stage.clock, services: 'off', logger: logger });
+  const error = new LeaseError('FORBIDDEN', "the namespace _holdfast is the server's own: name another");
+  stage.store.order({ calls: ['show', 'acquire'], fault: 'fail', times: Infinity, error });
+  stage.store.forgetCalls();
+  for (const operationId of ['a', 'b', 'c']) {
+    await other.sequence('orders').lease({ operationId, kind: 'order', ttl: '1m' });
+    await stage.clock.advance(6_000);
+  }
+  expect([stage.store.count('show'), warned]).toEqual([1, []]);
+  await stage.meanwhile(other.shutdown(), 1_000);
 });
 
 describe('V5: recovery mode', () => {
