@@ -206,6 +206,20 @@ describe('A3: ensure', () => {
     });
   });
 
+  test('of several shared leases of one name any that is still held is the answer', async () => {
+    const site = await managerSite();
+    const [older, newer] = [
+      await site.leases.acquire('x', { mode: 'shared' }),
+      await site.leases.acquire('x', { mode: 'shared' }),
+    ];
+    await newer.release();
+    site.store.forgetCalls();
+    expect(await site.leases.ensure('x', { mode: 'shared' })).toBe(older);
+    await older.upgrade();
+    expect(await site.leases.ensure('x')).toBe(older);
+    expect(site.store.count('acquire')).toBe(1); // the upgrade
+  });
+
   test('a lease of several names is not the lease of one of them', async () => {
     const site = await managerSite();
     await site.leases.acquire(['a', 'b']);

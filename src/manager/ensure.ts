@@ -42,8 +42,7 @@ export class Ensuring {
   }
 
   #held(resource: string, options: AcquireOptions): Hold | undefined {
-    const held = this.#holds.named(resource);
-    return held?.isHeld && isSame(held, resource, options) ? held : undefined;
+    return this.#holds.named(resource, (hold) => hold.isHeld && isSame(hold, resource, options));
   }
 
   async #askFor(resource: string, options: AcquireOptions): Promise<Hold> {

@@ -10,8 +10,10 @@ const MAX_LOSSES = 20_000;
 export class Holds implements Iterable<Hold> {
   readonly #clock: Clock;
   readonly #byId = new TurnoverMap<Hold>();
-  /** Leases of one part: what `ensure` asks for. */
+  /** Leases of one part: what `ensure` asks for. The latest of each name. */
   readonly #byName = new TurnoverMap<Hold>();
+  /** Some name was held more than once: shared leases, which are looked through one by one. */
+  #hasSeveral = false;
   #losses: number[] = [];
 
   constructor(clock: Clock) {
@@ -27,7 +29,10 @@ export class Holds implements Iterable<Hold> {
 
   add(hold: Hold): void {
     this.#byId.set(hold.id, hold);
-    if (hold.parts.length === 1) this.#byName.set(hold.parts[0]?.name ?? '', hold);
+    if (hold.parts.length !== 1) return;
+    const name = hold.parts[0]?.name ?? '';
+    this.#hasSeveral ||= this.#byName.get(name) !== undefined;
+    this.#byName.set(name, hold);
   }
 
   /** False when it was gone already. */
@@ -36,12 +41,17 @@ export class Holds implements Iterable<Hold> {
     this.#byId.take(hold.id);
     const name = hold.parts[0]?.name ?? '';
     if (this.#byName.get(name) === hold) this.#byName.take(name);
+    if (this.#byId.size === 0) this.#hasSeveral = false;
     return true;
   }
 
-  /** The one-part lease on exactly this name. */
-  named(name: string): Hold | undefined {
-    return this.#byName.get(name);
+  /** A one-part lease on exactly this name that suits. */
+  named(name: string, suits: (hold: Hold) => boolean): Hold | undefined {
+    const latest = this.#byName.get(name);
+    if (latest && suits(latest)) return latest;
+    if (!this.#hasSeveral) return undefined;
+    for (const hold of this) if (hold.parts.length === 1 && hold.parts[0]?.name === name && suits(hold)) return hold;
+    return undefined;
   }
 
   find(id: string): Hold | undefined {

@@ -192,6 +192,16 @@ describe('A2: keep', () => {
     expect(kept.now().error).toMatchObject({ code: 'SHUTTING_DOWN' });
   });
 
+  test('a signal that aborts while the grant is told: the work is not begun, and the lease is let go', async () => {
+    const site = await managerSite();
+    const over = new AbortController();
+    site.leases.on('lease.acquired', () => over.abort());
+    let hasBegun = false;
+    const kept = watched(site.leases.keep('lead', { signal: over.signal }, async () => void (hasBegun = true)));
+    await site.pass(10);
+    expect([kept.now().state, hasBegun, await site.live()]).toEqual(['done', false, []]);
+  });
+
   test('a signal that was aborted before: it is over before it begins', async () => {
     const site = await managerSite();
     let ran = 0;

@@ -62,7 +62,7 @@ export async function keep(
       const began = clock.monotonic();
       let failure: { readonly error: unknown; readonly isLost: boolean } | undefined;
       try {
-        await fn(lease);
+        if (!signal?.aborted) await fn(lease); // it may have been while the grant was told
       } catch (error) {
         failure = { error, isLost: lease.standing() === 'lost' };
       }
