@@ -1,6 +1,6 @@
 // acquire, a list of items: locks first, then the clock and the rows, then the items in order (S16, S21). Nearly every list is plain
 // and is granted in one statement: that is what makes many callers quick.
-import { ANY_NOT_PLAIN, inTurn, lockEverything, marks, WRONG_ISOLATION } from './locking.js';
+import { ALIVE, ANY_NOT_PLAIN, inTurn, lockEverything, marks, WRONG_ISOLATION } from './locking.js';
 
 /**
  * The items from v_next on that are granted together: k counts them, at is their place in the list. Only texts are unnested: a
@@ -96,7 +96,7 @@ BEGIN
           SELECT FROM {s}.lease x WHERE x.name = i AND x.ns = n.id AND x.stands OFFSET 0) r OFFSET 0)
         OR EXISTS (SELECT FROM unnest(p_borns) b WHERE abs(v_wall - b) > 60000)
     INTO v_ns, v_epochs, v_logs, v_version, v_incarnation, v_is_over, v_is_met
-    FROM {s}.namespace n, {s}.life f WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time();
+    FROM {s}.namespace n, {s}.life f WHERE n.name = p_namespace AND ${ALIVE};
   IF v_ns IS NULL OR v_is_over OR v_is_met OR ${WRONG_ISOLATION} THEN
     sp := {s}.enter_v1(p_namespace);
     v_ns := sp.ns;

@@ -56,13 +56,20 @@ export const ANSWER_BEFORE_THE_DISK =
 /** The server's clock, in milliseconds. */
 export const WALL = "floor(date_part('epoch', clock_timestamp()) * 1000)::bigint";
 
+/**
+ * S2: the row f of life is of this very life. A row that was put back has the xmin of who did that, and freezing leaves xmin as it is;
+ * a copy of the whole database has another number. A session never leaves its database: its plans have that number as a constant.
+ */
+export const ALIVE =
+  'f.one AND f.started = pg_postmaster_start_time() AND f.born = f.xmin AND f.database = {s}.database_v1()';
+
 export const WRONG_ISOLATION = `current_setting('transaction_isolation') <> 'read committed'`;
 
 /** What enter does after its lock, for the calls that must be quick; nothing out of the ordinary happens in most of them. */
 export const ENTER_QUICKLY = `SELECT n.id, n.name, n.epochs, n.keep_history, n.history_renewals,
       n.settings_version, f.incarnation, v_seed
     INTO sp FROM {s}.namespace n, {s}.life f
-    WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time();
+    WHERE n.name = p_namespace AND ${ALIVE};
   IF NOT FOUND OR ${WRONG_ISOLATION} THEN
     sp := {s}.enter_v1(p_namespace);
   END IF;
@@ -84,6 +91,12 @@ $$;
 CREATE FUNCTION {s}.clock_v1() RETURNS bigint LANGUAGE sql VOLATILE AS $$
   SELECT ${WALL}
 $$;
+
+-- Not immutable for all the world, but for a session, which is as long as a plan is kept.
+CREATE FUNCTION {s}.database_v1() RETURNS oid LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+  RETURN (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database());
+END $$;
 
 CREATE FUNCTION {s}.above_v1(p_name text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
@@ -144,15 +157,13 @@ END $$;
 CREATE FUNCTION {s}.begin_life_v1() RETURNS text
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-  v_life {s}.life;
+  v_incarnation text;
   v_row record;
   v_timeline text := substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8);
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended({l}, 7422));
-  SELECT * INTO v_life FROM {s}.life f WHERE f.one;
-  IF FOUND AND v_life.started = pg_postmaster_start_time() AND v_life.timeline = v_timeline THEN
-    RETURN v_life.incarnation;
-  END IF;
+  SELECT f.incarnation INTO v_incarnation FROM {s}.life f WHERE ${ALIVE} AND f.timeline = v_timeline;
+  IF FOUND THEN RETURN v_incarnation; END IF;
   FOR v_row IN SELECT n.id, n.keep_history, n.epochs FROM {s}.namespace n LOOP
     PERFORM setval(v_row.epochs, least(9007199254740991,
       greatest(pg_sequence_last_value(v_row.epochs) + 1, {s}.clock_v1() * 1000)));
@@ -162,10 +173,11 @@ BEGIN
         'the server was started, restored or promoted', '{}');
   END LOOP;
   DELETE FROM {s}.life;
-  INSERT INTO {s}.life (started, timeline, incarnation)
-    VALUES (pg_postmaster_start_time(), v_timeline, replace(gen_random_uuid()::text, '-', ''))
-    RETURNING * INTO v_life;
-  RETURN v_life.incarnation;
+  INSERT INTO {s}.life (started, timeline, database, incarnation)
+    VALUES (pg_postmaster_start_time(), v_timeline, {s}.database_v1(), replace(gen_random_uuid()::text, '-', ''));
+  -- Written twice by one transaction, or one part of one: so the number it is given is also that of the row it is in.
+  UPDATE {s}.life f SET born = f.xmin RETURNING f.incarnation INTO v_incarnation;
+  RETURN v_incarnation;
 END $$;
 
 CREATE FUNCTION {s}.enter_v1(p_namespace text, p_whole boolean DEFAULT false) RETURNS {s}.space
@@ -182,13 +194,13 @@ BEGIN
   ELSE PERFORM pg_advisory_xact_lock_shared(sp.seed);
   END IF;
   SELECT n.id, n.name, n.epochs, n.keep_history, n.history_renewals, n.settings_version,
-      (SELECT l.incarnation FROM {s}.life l WHERE l.one AND l.started = pg_postmaster_start_time()), sp.seed
+      (SELECT f.incarnation FROM {s}.life f WHERE ${ALIVE}), sp.seed
     INTO sp FROM {s}.namespace n WHERE n.name = p_namespace;
   IF FOUND AND sp.incarnation IS NOT NULL THEN RETURN sp; END IF;
   PERFORM {s}.begin_life_v1();
   PERFORM {s}.open_namespace_v1(p_namespace);
   SELECT n.id, n.name, n.epochs, n.keep_history, n.history_renewals, n.settings_version,
-      (SELECT l.incarnation FROM {s}.life l WHERE l.one), {s}.seed_v1(p_namespace)
+      (SELECT f.incarnation FROM {s}.life f WHERE f.one), {s}.seed_v1(p_namespace)
     INTO sp FROM {s}.namespace n WHERE n.name = p_namespace;
   RETURN sp;
 END $$;

@@ -1,5 +1,7 @@
 // Reads: they take no lock, write nothing and create nothing, so that they also work for a role that may only look. And the log
 // (H1), which is read up to the oldest place where a running transaction may still write, and no further.
+import { ALIVE } from './locking.js';
+
 /** So many rows of the log are looked at by a call that filters (S18): some 50 ms of one process of the server. */
 const STRETCH = 100_000;
 
@@ -36,15 +38,13 @@ export const LOOKING = `
 CREATE FUNCTION {s}.look_v1(p_namespace text) RETURNS {s}.space LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   sp {s}.space;
-  v_life {s}.life;
 BEGIN
   SELECT n.id, n.name, n.epochs, n.keep_history, n.history_renewals, n.settings_version, NULL,
       {s}.seed_v1(p_namespace)
     INTO sp FROM {s}.namespace n WHERE n.name = p_namespace;
   IF NOT FOUND THEN sp := ROW(0, p_namespace, NULL, true, false, 1, NULL, {s}.seed_v1(p_namespace)); END IF;
-  SELECT * INTO v_life FROM {s}.life f WHERE f.one;
   -- A life nobody has written in yet has no name of its own so far. What it is called here is nobody's position.
-  sp.incarnation := CASE WHEN v_life.started = pg_postmaster_start_time() THEN v_life.incarnation ELSE 'unwritten' END;
+  sp.incarnation := coalesce((SELECT f.incarnation FROM {s}.life f WHERE ${ALIVE}), 'unwritten');
   RETURN sp;
 END $$;
 

@@ -2,7 +2,7 @@
 // was granted them remembers their names (own-names.ts); else they are looked up, to know what to lock. Under the locks the rows are
 // looked for by id and name. Any list in which one is not found goes the way of end_any_v1: its locks are taken again, which costs
 // nothing.
-import { ANSWER_BEFORE_THE_DISK, inTurn, lockEverything, marks, WRONG_ISOLATION } from './locking.js';
+import { ALIVE, ANSWER_BEFORE_THE_DISK, inTurn, lockEverything, marks, WRONG_ISOLATION } from './locking.js';
 
 /** A plain lease that is live and leaves no block. */
 export const RELEASABLE = `x.parts IS NULL AND x.min_hold_ms = 0 AND x.status::integer = 1 AND x.expires_at > v_wall
@@ -50,7 +50,7 @@ BEGIN
           SELECT x.ctid, x.owner, x.acquired_at FROM {s}.lease x
           WHERE x.id = i.id AND x.ns = n.id AND ${RELEASABLE} AND x.name = i.name AND x.epoch = p_epochs[i.k]
           FOR UPDATE SKIP LOCKED) r) held
-      WHERE n.name = p_namespace AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time();
+      WHERE n.name = p_namespace AND n.keep_history AND ${ALIVE};
     IF v_count = cardinality(p_ids) THEN
       ${inTurn(ANSWER_BEFORE_THE_DISK, ...marks('v_seed', 'pg_sequence_last_value(v_epochs)'))}
       v_epoch := pg_sequence_last_value(v_epochs);

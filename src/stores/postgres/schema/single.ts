@@ -5,7 +5,7 @@
 // A statement costs its start and its end, an expression of its own a microsecond, which is much when there are twenty: locks that
 // are taken one after the other are therefore arguments of one call, which looks at none of them, and all that decides is looked at by
 // the one statement after them (S16).
-import { ANSWER_BEFORE_THE_DISK, ANY_NOT_PLAIN, inTurn, marks, WALL, WRONG_ISOLATION } from './locking.js';
+import { ALIVE, ANSWER_BEFORE_THE_DISK, ANY_NOT_PLAIN, inTurn, marks, WALL, WRONG_ISOLATION } from './locking.js';
 import { RELEASABLE } from './releasing.js';
 
 const SPACE = 'pg_advisory_xact_lock_shared(v_seed)';
@@ -67,7 +67,7 @@ BEGIN
   SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation, ${WALL}, pg_sequence_last_value(n.epochs)
     INTO v_ns, v_epochs, v_logs, v_version, v_incarnation, v_wall, v_last
     FROM {s}.namespace n, {s}.life f
-    WHERE n.name = p_namespace AND f.one AND f.started = pg_postmaster_start_time()
+    WHERE n.name = p_namespace AND ${ALIVE}
       AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = n.id OFFSET 0)
       AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = n.id AND x.stands OFFSET 0)
       AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0);
@@ -114,7 +114,7 @@ BEGIN
       EXISTS (SELECT FROM {s}.lease w WHERE w.ns = n.id AND w.status = 0 OFFSET 0)
     INTO v_ns, v_epochs, v_version, v_incarnation, v_tid, v_owner, v_acquired, v_waits
     FROM {s}.namespace n, {s}.life f, {s}.lease x
-    WHERE n.name = p_namespace AND n.keep_history AND f.one AND f.started = pg_postmaster_start_time()
+    WHERE n.name = p_namespace AND n.keep_history AND ${ALIVE}
       AND x.id = p_id AND x.ns = n.id AND ${RELEASABLE} AND x.name = p_name AND x.epoch = p_epoch
     FOR UPDATE OF x SKIP LOCKED;
   IF NOT FOUND OR ${WRONG_ISOLATION} THEN

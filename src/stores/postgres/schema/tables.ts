@@ -21,11 +21,14 @@ CREATE TABLE {s}.namespace (
 );
 
 -- S2: which life of the server the data belongs to. Unlogged on purpose: crash recovery, a base backup and a promoted replica
--- empty it, so that a life that may have lost answered writes is never taken for the one before.
+-- empty it, so that a life that may have lost answered writes is never taken for the one before. A dump and a copy of the database
+-- keep the row: born is the transaction that wrote it, which the row itself knows as xmin, and database where that was.
 CREATE UNLOGGED TABLE {s}.life (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   started timestamptz NOT NULL,
   timeline text NOT NULL,
+  database oid NOT NULL,
+  born xid,
   incarnation text NOT NULL
 );
 
