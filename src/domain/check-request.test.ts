@@ -143,8 +143,9 @@ describe('S18: an acquire', () => {
   test('an id, an owner and a wall clock are needed', () => {
     expect(refuses({ id: 'short' })).toMatch(/an id is 16 to 64 characters/);
     expect(refuses({ owner: '' })).toMatch(/owner is from 1/);
-    for (const callerWall of [NaN, Infinity, '5', undefined])
+    for (const callerWall of [NaN, Infinity, '5', undefined, 1e300, -1e300, 8.64e15 + 1, -8.64e15 - 1])
       expect(refuses({ callerWall })).toMatch(/callerWall must be/);
+    for (const callerWall of [0.5, 8.64e15, -8.64e15]) accepts({ callerWall });
   });
 });
 
@@ -203,7 +204,7 @@ describe('S5: renew, end and change carry id, epoch and request id', () => {
     renew({ ttlMs: 100 });
     for (const ttlMs of [0, 99, 30 * DAY + 1, NaN])
       expect(invalidMessage(() => renew({ ttlMs }))).toMatch(/^ttl is a whole/);
-    expect(invalidMessage(() => renew({ callerWall: NaN }))).toMatch(/callerWall/);
+    for (const callerWall of [NaN, 1e300]) expect(invalidMessage(() => renew({ callerWall }))).toMatch(/callerWall/);
   });
 
   test('delegate and resume name the new owner, a downgrade does not', () => {
@@ -211,6 +212,12 @@ describe('S5: renew, end and change carry id, epoch and request id', () => {
     for (const kind of ['delegate', 'resume']) {
       expect(invalidMessage(() => change({ kind, toOwner: '' }))).toMatch(/owner is from 1/);
     }
+  });
+
+  test('a resumption names the wall clock', () => {
+    change({ kind: 'resume', callerWall: 0 });
+    for (const callerWall of [undefined, NaN, 1e300])
+      expect(invalidMessage(() => change({ kind: 'resume', callerWall }))).toMatch(/callerWall/);
   });
 });
 

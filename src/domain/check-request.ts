@@ -50,6 +50,14 @@ export function checkWholeMs(value: unknown, what: string, minMs: number, maxMs:
   throw invalid(`${what} is a whole number of milliseconds from ${minMs} to ${maxMs}, got ${shown(value)}`);
 }
 
+/** As far as a Date goes. A store works with it in whole numbers of 64 bits, for all items of a list at once. */
+const FARTHEST_WALL_MS = 8.64e15;
+
+function checkCallerWall(callerWall: unknown): void {
+  if (Number.isFinite(callerWall) && Math.abs(callerWall as number) <= FARTHEST_WALL_MS) return;
+  throw invalid(`callerWall must be a number of milliseconds that a Date can have, got ${shown(callerWall)}`);
+}
+
 /** Returns the JSON text of the metadata, which a store needs anyway. */
 export function checkAcquire(request: AcquireRequest): string | undefined {
   if (!Array.isArray(request.parts) || !Array.isArray(request.holding)) throw invalid('parts and holding are lists');
@@ -67,7 +75,7 @@ export function checkAcquire(request: AcquireRequest): string | undefined {
   if (request.holding.length > 0) checkHolding(request.holding);
   if (request.upgrades !== undefined) checkUpgrade(request);
   if (request.operationId !== undefined) checkOperationId(request.operationId);
-  if (!Number.isFinite(request.callerWall)) throw invalid('callerWall must be a number of milliseconds');
+  checkCallerWall(request.callerWall);
   return checkMetadata(request.metadata);
 }
 
@@ -117,7 +125,7 @@ function checkUpgrade(request: AcquireRequest): void {
 export function checkRenew(request: RenewRequest): void {
   checkAuthority(request);
   if (request.ttlMs !== undefined) checkWholeMs(request.ttlMs, 'ttl', LIMITS.minTtlManualMs, LIMITS.ttlMs);
-  if (!Number.isFinite(request.callerWall)) throw invalid('callerWall must be a number of milliseconds');
+  checkCallerWall(request.callerWall);
 }
 
 export function checkEnd(request: EndRequest): void {
@@ -131,6 +139,7 @@ export function checkChange(request: ChangeRequest): void {
   if (!CHANGES.has(request.kind))
     throw invalid(`a change is delegate, resume or downgrade, got ${shown(request.kind)}`);
   if (request.kind !== 'downgrade') checkOwner(request.toOwner);
+  if (request.kind === 'resume') checkCallerWall(request.callerWall);
 }
 
 /** S5: id and epoch are the authority; the request id makes a repeat harmless. */
@@ -197,6 +206,14 @@ export function checkLimit(limit: unknown): number {
 /** Longer than anything a store hands out: an id, a name, and what stands between them. */
 const SOUGHT_BYTES = 1_024;
 
+type Moments = Pick<EventQuery, 'since' | 'until'> & Pick<ListFilter, 'olderThanMs'>;
+
+/** Stores keep whole milliseconds. What lies between two of them, or beyond all of them, still comes before or after each. */
+function checkMoment(moment: unknown, what: string): void {
+  if (moment !== undefined && !Number.isFinite(moment))
+    throw invalid(`${what} is a number of milliseconds, got ${shown(moment)}`);
+}
+
 /** What a list or the log is asked for. Names and owners are as in a request: what cannot be one stands for nothing, and an empty
  *  answer would read as "nobody holds it". An id or a cursor that is none finds nothing, but every store must be able to take it. */
 export function checkFilter(filter: ListFilter | EventQuery): void {
@@ -204,6 +221,7 @@ export function checkFilter(filter: ListFilter | EventQuery): void {
   if (filter.prefix !== undefined) checkName(filter.prefix);
   if (filter.resource !== undefined) checkName(filter.resource);
   if (filter.owner !== undefined) checkOwner(filter.owner);
+  for (const what of ['since', 'until', 'olderThanMs'] as const) checkMoment((filter as Moments)[what], what);
   if ('leaseId' in filter && filter.leaseId !== undefined) checkText(filter.leaseId, 'leaseId', 0, SOUGHT_BYTES);
   if ('cursor' in filter && filter.cursor !== undefined) checkText(filter.cursor, 'cursor', 0, SOUGHT_BYTES);
 }

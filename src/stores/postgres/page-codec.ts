@@ -17,9 +17,15 @@ export function encodeQuery(query: EventQuery, namespace: string): readonly unkn
     query.leaseId,
     query.owner,
     query.type === undefined ? undefined : typeNumber(query.type),
-    query.since,
-    query.until,
+    wholeMs(query.since),
+    wholeMs(query.until),
   ];
+}
+
+/** The columns are whole numbers of 64 bits: those that are not below a moment are not below the next whole one either. */
+export function wholeMs(moment: number | undefined, round = Math.ceil): number | undefined {
+  if (moment === undefined) return undefined;
+  return Math.min(Math.max(round(moment), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }
 
 /** Whether a position was given, and which; one that is none of ours has no incarnation and is lost. */
@@ -49,7 +55,7 @@ export function encodeFilter(filter: ListFilter): readonly unknown[] {
     resource === undefined && prefix !== undefined,
     owner,
     status === undefined ? undefined : statusCode(status),
-    olderThanMs,
+    wholeMs(olderThanMs),
     limit + 1,
   ];
 }

@@ -32,7 +32,15 @@ import { checkedAcquire, encodeAcquires, encodePlain, encodeSingle } from './enc
 import { encodeChanges, encodeEnds, encodeRenews, encodeSingleEnd } from './encode-hold.js';
 import { infoOf, type InfoColumns } from './info.js';
 import { OwnNames } from './own-names.js';
-import { decodeEvents, decodePage, encodeFilter, encodeQuery, fromOf, type EventColumns } from './page-codec.js';
+import {
+  decodeEvents,
+  decodePage,
+  encodeFilter,
+  encodeQuery,
+  fromOf,
+  wholeMs,
+  type EventColumns,
+} from './page-codec.js';
 import {
   decodeAcquire,
   decodeChange,
@@ -173,7 +181,8 @@ export class PostgresStore implements port.Store {
   }
   async prune(order: port.PruneOrder): Promise<port.Pruned> {
     const limit = checkLimit(order.limit);
-    const values = [order.olderThanMs, ID_KEEP_MS, ...fromOf(order.upTo, this.namespace), limit];
+    const olderThanMs = wholeMs(order.olderThanMs, Math.floor); // what is older than it is older than the whole one below
+    const values = [olderThanMs, ID_KEEP_MS, ...fromOf(order.upTo, this.namespace), limit];
     const { body, ...reply } = await this.#write<[number, number, boolean]>('prune', values);
     return { ...reply, events: body[0], ids: body[1], more: body[2] };
   }

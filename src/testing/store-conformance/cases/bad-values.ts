@@ -92,6 +92,59 @@ async function badFollowUps({ grant, record, newId, wall, store }: CaseContext):
   assert.deepEqual(await record(lease.id), lease);
 }
 
+/** What is worked out from it must not fail for the whole list: renewals of everybody travel together. */
+async function wildCallerWalls({ ask, grant, newId, wall, store }: CaseContext): Promise<void> {
+  const outcomes = async (call: Promise<{ results: readonly { outcome: string }[] }>): Promise<string[]> =>
+    (await call).results.map(({ outcome }) => outcome);
+  const held = async (): Promise<{ id: string; epoch: number; requestId: string }> => {
+    const { id, epoch } = await grant({ name: `held/${newId()}` });
+    return { id, epoch, requestId: newId() };
+  };
+  for (const [i, callerWall] of [1e300, -1e300, 1e19, -1e19, 8.64e15 + 1].entries()) {
+    const asked = [await ask(`a/${i}`), { ...(await ask(`b/${i}`)), callerWall }, await ask(`c/${i}`)];
+    assert.deepEqual(await outcomes(store.acquire(asked)), ['granted', 'failed', 'granted']);
+    const renewals = [
+      { ...(await held()), callerWall },
+      { ...(await held()), callerWall: wall() },
+    ];
+    assert.deepEqual(await outcomes(store.renew(renewals)), ['failed', 'renewed']);
+    const resumed = { kind: 'resume', toOwner: 'heir' } as const;
+    const changes = [
+      { ...(await held()), ...resumed, callerWall },
+      { ...(await held()), ...resumed, callerWall: wall() },
+    ];
+    assert.deepEqual(await outcomes(store.change(changes)), ['failed', 'changed']);
+    await expectFailed(store.acquire([{ ...(await ask('d')), callerWall }]), callerWall);
+    await expectFailed(store.renew([{ ...(await held()), callerWall }]), callerWall);
+    await expectFailed(store.change([{ ...(await held()), ...resumed, callerWall }]), callerWall);
+  }
+  for (const callerWall of [8.64e15, -8.64e15, 0.5]) {
+    await grant({ name: `far/${callerWall}`, callerWall });
+    assert.deepEqual(await outcomes(store.renew([{ ...(await held()), callerWall }])), ['renewed']);
+  }
+}
+
+/** They are compared as they are, whatever a store keeps its moments in. */
+async function unevenMoments({ grant, events, passTime, store }: CaseContext): Promise<void> {
+  await grant('a');
+  const [{ at } = { at: 0 }] = await events();
+  const found = async (query: { since?: number; until?: number }): Promise<number> => (await events(query)).length;
+  assert.deepEqual([await found({ since: at - 0.5 }), await found({ since: at + 0.5 })], [1, 0]);
+  assert.deepEqual([await found({ until: at - 0.5 }), await found({ until: at + 0.5 })], [0, 1]);
+  assert.deepEqual([await found({ since: -1e30, until: 1e30 }), await found({ since: 1e30 })], [1, 0]);
+  await passTime(20);
+  const listed = async (olderThanMs: number): Promise<number> =>
+    (await store.list({ olderThanMs, limit: 10 })).items.length;
+  assert.deepEqual([await listed(0.5), await listed(-1e30), await listed(1e9 + 0.5), await listed(1e30)], [1, 1, 0, 0]);
+  const pruned = await store.prune({ olderThanMs: 1e9 + 0.5, limit: 10 });
+  assert.deepEqual([pruned.events, pruned.ids], [0, 0]);
+  for (const none of [NaN, Infinity]) {
+    await expectRejection(store.events({ since: none, limit: 1 }), 'INVALID_ARGUMENT');
+    await expectRejection(store.events({ until: none, limit: 1 }), 'INVALID_ARGUMENT');
+    await expectRejection(store.list({ olderThanMs: none, limit: 1 }), 'INVALID_ARGUMENT');
+  }
+}
+
 /** What is looked for may be nothing there is; what no store can take as text is the caller's mistake, not the store's failure. */
 async function badSearches({ grant, record, store }: CaseContext): Promise<void> {
   const lease = await grant('a');
@@ -156,6 +209,17 @@ export const badValues: readonly ConformanceCase[] = [
     run: async ({ failItem }) => {
       for (const callerWall of [NaN, Infinity, undefined]) await failItem({ callerWall } as Partial<AcquireRequest>);
     },
+  },
+  {
+    tags: ['S18', 'S21'],
+    title: 'a callerWall that no date has fails as one item in acquire, renew and change, and those beside it are done',
+    run: wildCallerWalls,
+  },
+  {
+    tags: ['S18', 'A11'],
+    title:
+      'moments and ages that are no whole numbers, or far away, are compared as they are; what is no number is refused',
+    run: unevenMoments,
   },
   {
     tags: ['S18', 'S21', 'S5'],
