@@ -12,7 +12,7 @@ import { quoteName } from './quote.js';
 import { SequenceHints } from './sequence-hints.js';
 import type { Place } from './translate-error.js';
 
-/** An id that turns up between looking it up and locking it makes a call begin anew. */
+/** A call begins anew when an id turns up between looking it up and locking it, and when its namespace or this life is not open yet. */
 const MOST_TRIES = 8;
 const VERSION = 'v1';
 /** A process of the server for each; a few items are work enough for one. */
@@ -51,6 +51,8 @@ export class SchemaCalls {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const reply = await this.#link.reply(statement, values);
       if (typeof reply === 'string') return parseReply<T>(reply);
+      // By itself, before anything else is locked (S16). Where everything is open it changes nothing.
+      await this.#link.reply(this.#statement('enter', 1), [values[0]]);
     }
     throw new LeaseError(
       'STORE_UNAVAILABLE',

@@ -1,6 +1,6 @@
 // acquire, a list of items: locks first, then the clock and the rows, then the items in order (S16, S21). Nearly every list is plain
 // and is granted in one statement: that is what makes many callers quick.
-import { ALIVE, ANY_NOT_PLAIN, inTurn, lockEverything, marks, WRONG_ISOLATION } from './locking.js';
+import { ALIVE, ANY_NOT_PLAIN, ENTER_LATE, inTurn, lockEverything, marks, WRONG_ISOLATION } from './locking.js';
 
 /**
  * The items from v_next on that are granted together: k counts them, at is their place in the list. Only texts are unnested: a
@@ -98,11 +98,12 @@ BEGIN
     INTO v_ns, v_epochs, v_logs, v_version, v_incarnation, v_is_over, v_is_met
     FROM {s}.namespace n, {s}.life f WHERE n.name = p_namespace AND ${ALIVE};
   IF v_ns IS NULL OR v_is_over OR v_is_met OR ${WRONG_ISOLATION} THEN
-    sp := {s}.enter_v1(p_namespace);
+    ${ENTER_LATE}
+    IF sp.ns IS NULL THEN RETURN NULL; END IF;
     v_ns := sp.ns;
     v_epochs := sp.epochs;
     v_logs := sp.keep_history;
-    v_is_over := ${ANY_NOT_PLAIN}; -- where a life or a namespace has just begun, nothing has been looked at yet
+    v_is_over := ${ANY_NOT_PLAIN}; -- where a life or a namespace began since that look, nothing has been looked at yet
     SELECT array_agg(i.ord) FILTER (WHERE known.there IS NOT NULL OR held.there IS NOT NULL OR abs(v_wall - i.born) > 60000)
       INTO v_dirty
       FROM unnest(p_ids, p_names, p_borns) WITH ORDINALITY i(id, name, born, ord)

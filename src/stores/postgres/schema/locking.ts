@@ -1,7 +1,8 @@
 // The locks of S16 and the step every call begins with.
 //
 // enter: refuses any isolation but READ COMMITTED, locks the namespace (shared; exclusive for what needs all of it), reads its
-// row, and begins a new incarnation where the server's life is another than the one written down (S2).
+// row, and begins a new incarnation where the server's life is another than the one written down (S2). The locks for that come before
+// names: once names are locked, what is not open is answered NULL, and the call begins anew when it has been opened.
 // lock_names: in one sorted statement, exclusive on names and ids, shared on the names above.
 // mark: says, in two locks that conflict with nobody, from where in the log this transaction may still write (H1).
 /** Rows of level, key and own, to be locked: names, alone or shared, by how many names are above them. */
@@ -65,15 +66,20 @@ export const ALIVE =
 
 export const WRONG_ISOLATION = `current_setting('transaction_isolation') <> 'read committed'`;
 
+/** enter, for who has locked names already: NULL where it would have to open something, which might wait for who waits for these names. */
+export const ENTER_LATE = 'sp := {s}.enter_v1(p_namespace, false, true);';
+
 /** What enter does after its lock, for the calls that must be quick; nothing out of the ordinary happens in most of them. */
-export const ENTER_QUICKLY = `SELECT n.id, n.name, n.epochs, n.keep_history, n.history_renewals,
+const enterQuickly = (otherwise: string): string => `SELECT n.id, n.name, n.epochs, n.keep_history, n.history_renewals,
       n.settings_version, f.incarnation, v_seed
     INTO sp FROM {s}.namespace n, {s}.life f
     WHERE n.name = p_namespace AND ${ALIVE};
   IF NOT FOUND OR ${WRONG_ISOLATION} THEN
-    sp := {s}.enter_v1(p_namespace);
+    ${otherwise}
   END IF;
   ${inTurn(...marks('v_seed', 'pg_sequence_last_value(sp.epochs)'))}`;
+export const ENTER_QUICKLY = enterQuickly('sp := {s}.enter_v1(p_namespace);');
+export const ENTER_QUICKLY_LATE = enterQuickly(ENTER_LATE);
 
 /** Nearly always false: then nothing but what stands on the very name can be in the way of a request for one exclusive node. */
 export const ANY_NOT_PLAIN = 'EXISTS (SELECT FROM {s}.lease x WHERE x.ns = sp.ns AND x.stands AND x.parts IS NOT NULL)';
@@ -180,7 +186,7 @@ BEGIN
   RETURN v_incarnation;
 END $$;
 
-CREATE FUNCTION {s}.enter_v1(p_namespace text, p_whole boolean DEFAULT false) RETURNS {s}.space
+CREATE FUNCTION {s}.enter_v1(p_namespace text, p_whole boolean DEFAULT false, p_late boolean DEFAULT false) RETURNS {s}.space
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   sp {s}.space;
@@ -197,6 +203,7 @@ BEGIN
       (SELECT f.incarnation FROM {s}.life f WHERE ${ALIVE}), sp.seed
     INTO sp FROM {s}.namespace n WHERE n.name = p_namespace;
   IF FOUND AND sp.incarnation IS NOT NULL THEN RETURN sp; END IF;
+  IF p_late THEN RETURN NULL; END IF;
   PERFORM {s}.begin_life_v1();
   PERFORM {s}.open_namespace_v1(p_namespace);
   SELECT n.id, n.name, n.epochs, n.keep_history, n.history_renewals, n.settings_version,

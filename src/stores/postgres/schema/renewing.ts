@@ -1,10 +1,10 @@
 // renew, end and change: what a holder does to its own lease, as src/stores/protocol/hold.ts says it. All start from ids: which
 // names to lock is looked up first, then locked, then everything is looked at again (S16). An id that turned up in between is
 // answered by doing the whole call again: nothing has been written yet.
-import { ENTER_QUICKLY, lockEverything } from './locking.js';
+import { ENTER_QUICKLY_LATE, lockEverything } from './locking.js';
 
 export const RENEWING = `
--- ns is NULL when an id was written down between looking it up and locking it.
+-- ns is NULL when an id was written down between looking it up and locking it, and when there is something to be opened first.
 CREATE FUNCTION {s}.lock_ids_v1(p_namespace text, p_ids text[], OUT sp {s}.space)
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -42,7 +42,7 @@ BEGIN
     RETURN;
   END IF;
   ${lockEverything('v_seed', 'v_names', 'v_above', 'v_unknown')}
-  ${ENTER_QUICKLY}
+  ${ENTER_QUICKLY_LATE}
   IF cardinality(v_unknown) > 0 AND EXISTS (SELECT FROM unnest(v_unknown) i(id), LATERAL (
       SELECT FROM {s}.lease x WHERE x.id = i.id AND x.ns = sp.ns OFFSET 0) r) THEN
     sp.ns := NULL;

@@ -5,7 +5,16 @@
 // A statement costs its start and its end, an expression of its own a microsecond, which is much when there are twenty: locks that
 // are taken one after the other are therefore arguments of one call, which looks at none of them, and all that decides is looked at by
 // the one statement after them (S16).
-import { ALIVE, ANSWER_BEFORE_THE_DISK, ANY_NOT_PLAIN, inTurn, marks, WALL, WRONG_ISOLATION } from './locking.js';
+import {
+  ALIVE,
+  ANSWER_BEFORE_THE_DISK,
+  ANY_NOT_PLAIN,
+  ENTER_LATE,
+  inTurn,
+  marks,
+  WALL,
+  WRONG_ISOLATION,
+} from './locking.js';
 import { RELEASABLE } from './releasing.js';
 
 const SPACE = 'pg_advisory_xact_lock_shared(v_seed)';
@@ -30,10 +39,12 @@ CREATE FUNCTION {s}.acquire_not_free_v1(
   p_wall double precision, p_join boolean
 ) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-  sp {s}.space := {s}.enter_v1(p_namespace);
+  sp {s}.space;
   v_wall bigint;
   v_line json;
 BEGIN
+  ${ENTER_LATE}
+  IF sp.ns IS NULL THEN RETURN NULL; END IF;
   PERFORM {s}.mark_v1(sp);
   v_wall := {s}.clock_v1();
   IF NOT ${ANY_NOT_PLAIN} THEN
