@@ -72,6 +72,22 @@ describe.skipIf(isSkipped('postgres'))('the order of locks in first calls', () =
     await half.query('COMMIT');
     expect(await called).toMatch(/granted|notHeld|noted/);
   });
+
+  test('S16, N1: leasing numbers of an old stream and a new one waits for who makes that one with nothing locked', async () => {
+    const streams = store.sequences!;
+    const numbers = (stream: string, operationId: string) => ({
+      ...{ stream, operationId },
+      ...{ kind: 'k', ttlMs: 60_000, count: 1, owner: 'me' },
+    });
+    await streams.lease([numbers('old', 'first')]);
+    const ns = `(SELECT id FROM ${schema}.namespace WHERE name = 'default')`;
+    await half.query(`BEGIN; SELECT ${schema}.seq_make_v1(${ns}, '{new,old}')`); // as appending begins
+    const called = streams.lease([numbers('old', 'a'), numbers('new', 'a')]).then(outcomeOf, messageOf);
+    await untilItWaits();
+    await half.query(`SELECT ${schema}.seq_lock_v1(${ns}, '{new,old}', true, true)`);
+    await half.query('COMMIT');
+    expect(await called).toBe('leased');
+  });
 });
 
 function outcomeOf({ results }: { readonly results: readonly { readonly outcome: string }[] }): string {

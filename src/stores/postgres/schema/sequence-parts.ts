@@ -1,8 +1,8 @@
 // What the functions about streams are made of: locks, the look at a stream's head, the transitions of a span with their log
 // rows (src/stores/protocol/sequence/transitions.ts, word for word), and waking.
 //
-// Locks, in this order for everybody: the namespace (shared), rows of `stream` by id, rows of `stream_next` by id, then spans
-// and readers, which are never waited for (SKIP LOCKED: a caller's transaction may have one for minutes), then the watch of a
+// Locks, in this order for everybody: the namespace (shared), streams that are made, rows of `stream` by id, rows of `stream_next` by
+// id, then spans and readers, which are never waited for (SKIP LOCKED: a caller's transaction may have one for minutes), then the watch of a
 // stream (an advisory lock: shared by who settles, exclusive by who begins to wait, so that no wake-up is missed).
 export const WATCH_MS = 10_000;
 /** How long somebody else's transaction is given before its number is asked for again. */
@@ -34,12 +34,14 @@ BEGIN
     AND NOT EXISTS (SELECT FROM {s}.stream_next n WHERE n.stream = t.id) ORDER BY t.id ON CONFLICT DO NOTHING;
 END $$;
 
--- p_stream: the rows that gaps, seals and trimming change. p_next: those that leasing changes. How many there are.
+-- p_stream: the rows that gaps, seals and trimming change. p_next: those that leasing changes. How many there are. Where only leasing is
+-- meant, each stream is named once, and where one is missing nothing is locked: it is made first, and who makes it as well may want these.
 CREATE FUNCTION {s}.seq_lock_v1(p_ns integer, p_names text[], p_stream boolean, p_next boolean) RETURNS integer
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   v_ids integer[] := ARRAY(SELECT t.id FROM {s}.stream t WHERE t.ns = p_ns AND t.name = ANY (p_names));
 BEGIN
+  IF NOT p_stream AND cardinality(v_ids) < cardinality(p_names) THEN RETURN cardinality(v_ids); END IF;
   IF p_stream THEN
     PERFORM FROM {s}.stream t WHERE t.id = ANY (v_ids) ORDER BY t.id FOR NO KEY UPDATE;
   END IF;
