@@ -13,6 +13,7 @@ import { KEEPING } from './keeping.js';
 import { LINE } from './line.js';
 import { LOCKING } from './locking.js';
 import { LOOKING } from './looking.js';
+import { OPENING } from './opening.js';
 import { RELEASING } from './releasing.js';
 import { RENEWING } from './renewing.js';
 import { SEQUENCE_COMMIT } from './sequence-commit.js';
@@ -39,6 +40,7 @@ export const CODE_VERSION = 2;
 
 const FUNCTIONS = [
   LOCKING,
+  OPENING,
   DECIDING,
   TRANSITIONS,
   WAKING,
