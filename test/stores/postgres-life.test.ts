@@ -158,6 +158,13 @@ describe.skipIf(isSkipped('postgres'))('one server for the rest', () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
+  test.each(['a{s}b', 'a{l}b', 'a{tuned}b', 'a{quick}b', "'{s}."])('O4: a schema may be called %s', async (schema) => {
+    const store = await open({ schema });
+    const { id, epoch } = await grant(store, 'a/b');
+    expect((await store.end([{ id, epoch, requestId: 'r', why: 'released' }])).results[0]?.outcome).toBe('released');
+    await store.close();
+  });
+
   test('O4: one migration more: the program that does not know it runs beside it, unless it says otherwise', async () => {
     const [store, link] = [await open({ schema: 'newer' }), await openLink(server.url, { clock, schema: 'newer' })];
     const more: Migration = { name: '9001-more', text: 'ALTER TABLE {s}.lease ADD COLUMN mood text', oldestCode: 1 };

@@ -37,14 +37,18 @@ export function quoteText(text: string): string {
 const QUICK = 'SET enable_seqscan = off SET plan_cache_mode = force_generic_plan';
 const TUNED = `${QUICK} SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off`;
 
-/** `{s}` becomes the schema's name; inside a text literal it becomes the same name, spelled for there. */
+/**
+ * `{s}` becomes the schema's name; inside a text literal it becomes the same name, spelled for there. All in one go: a name may hold what
+ * stands for something else.
+ */
 export function inSchema(text: string, schema: string): string {
   const name = quoteName(schema);
-  const inLiteral = name.replaceAll("'", "''");
-  return text
-    .replaceAll(/'\{s\}\./g, () => `'${inLiteral}.`)
-    .replaceAll('{s}', () => name)
-    .replaceAll('{tuned}', TUNED)
-    .replaceAll('{quick}', QUICK)
-    .replaceAll('{l}', () => quoteText(schema));
+  const meant: Readonly<Record<string, string>> = {
+    "'{s}.": `'${name.replaceAll("'", "''")}.`,
+    '{s}': name,
+    '{l}': quoteText(schema),
+    '{tuned}': TUNED,
+    '{quick}': QUICK,
+  };
+  return text.replaceAll(/'\{s\}\.|\{(?:s|l|tuned|quick)\}/g, (piece) => meant[piece] ?? piece);
 }
