@@ -40,9 +40,8 @@ export async function enterPostgres(
 
 async function enter(tx: PostgresTransaction, writes: readonly CheckedWrite[], table: string): Promise<void> {
   const own = sorted(writes.map((write) => write.resource));
-  const above = sorted(writes.flatMap((write) => namesAbove(write.resource))).filter((name) => !own.includes(name));
   const subtrees = writes.filter((write) => write.scope === 'subtree');
-  const all = sorted([...own, ...above]);
+  const all = sorted([...own, ...own.flatMap((name) => namesAbove(name))]);
 
   const first = await look(tx, table, all);
   if (subtrees.length > 0 && first.isolation !== 'read committed') {
@@ -57,14 +56,31 @@ async function enter(tx: PostgresTransaction, writes: readonly CheckedWrite[], t
   }
   const missing = all.filter((name) => !first.seen.has(name));
   if (missing.length > 0) await make(tx, table, missing);
-  const shared = above.length === 0 ? undefined : await lock(tx, table, above, 'SHARE');
-  const { seen, xact } = await lock(tx, table, own, 'UPDATE');
-  checkOneTransaction(first.xact, xact);
+  const now = new Map<string, Marks>();
+  for (const { names, mode } of inOrder(all, own)) {
+    const { seen, xact } = await lock(tx, table, names, mode);
+    checkOneTransaction(first.xact, xact);
+    for (const [name, marks] of seen) now.set(name, marks);
+  }
   const below = new Map<string, Marks>();
   for (const { resource } of subtrees) below.set(resource, await highestBelow(tx, table, resource));
-  const now = new Map([...(shared?.seen ?? []), ...seen]);
   refuseStale(writes, now, below);
   await save(tx, table, writes, now);
+}
+
+type LockMode = 'SHARE' | 'UPDATE';
+
+/** Everybody locks by name, also where one of several names lies above another: a statement for each stretch of one mode. */
+function inOrder(all: readonly string[], own: readonly string[]): { names: string[]; mode: LockMode }[] {
+  const stretches: { names: string[]; mode: LockMode }[] = [];
+  const owned = new Set(own);
+  for (const name of all) {
+    const mode = owned.has(name) ? 'UPDATE' : 'SHARE';
+    const last = stretches.at(-1);
+    if (last?.mode === mode) last.names.push(name);
+    else stretches.push({ names: [name], mode });
+  }
+  return stretches;
 }
 
 const NOTHING_BELOW: Look = new Map();
@@ -110,7 +126,7 @@ async function lock(
   tx: PostgresTransaction,
   table: string,
   names: readonly string[],
-  mode: 'SHARE' | 'UPDATE',
+  mode: LockMode,
 ): Promise<{ seen: Look; xact: string }> {
   const rows = rowsOf(
     await tx.query(

@@ -147,6 +147,23 @@ describe.skipIf(isSkipped('postgres'))('sqlGate in PostgreSQL', () => {
     },
   );
 
+  test('G4: several names are locked in one order, whichever of them is above another, so no two writers wait for each other', async () => {
+    const names = (epoch: number, ...all: string[]) => all.map((resource) => ({ resource, epoch }));
+    await inTransaction((tx) => sqlGate(tx).admit(names(1, 'k', 'k/b', 'l', 'l/y'))); // its rows are there
+    const first = await pool.connect(); // half-way through the names k/b and l
+    await first.query('BEGIN');
+    await first.query(`SELECT 1 FROM holdfast_gate WHERE name = 'k' FOR SHARE`);
+    const second = inTransaction((tx) => sqlGate(tx).admit(names(3, 'k', 'l/y'))).then(
+      () => 'admitted',
+      (error: unknown) => String(error),
+    );
+    await until(isWaiting);
+    await first.query(`SELECT 1 FROM holdfast_gate WHERE name IN ('k/b', 'l') ORDER BY name FOR UPDATE`);
+    await first.query('COMMIT');
+    first.release();
+    expect(await second).toBe('admitted');
+  });
+
   test('G4: writers of one holder do not wait for each other', async () => {
     await inTransaction((tx) => sqlGate(tx).admit({ resource: 'z/1', epoch: 50 }));
     const first = await pool.connect();
