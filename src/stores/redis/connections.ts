@@ -4,7 +4,7 @@
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
 import { answerWithin } from './answer-within.js';
-import type { ClientAdapter } from './clients/adapter.js';
+import type { ClientAdapter, Outcome } from './clients/adapter.js';
 import type { Connect } from './clients/own-client.js';
 import { checkCluster, type RedisAddress } from './redis-url.js';
 import { checkServer, factsOf, parseInfo, type ServerFacts } from './server-checks.js';
@@ -166,14 +166,22 @@ export class GivenConnections implements Connections {
   }
 }
 
-/** Whether every primary may be used; what the first one says of itself. */
+/** Whether every primary that answers may be used; what the first one says of itself. */
 async function factsOfServer(adapter: ClientAdapter, where: string): Promise<ServerFacts> {
   const infos = await adapter.sendToAll(['INFO']);
   // Managed services forbid CONFIG; INFO then has to do.
-  const configs = await adapter.sendToAll(['CONFIG', 'GET', 'appendfsync', 'maxmemory-policy']).catch(() => []);
-  const all = infos.map((info, index) => factsOf(parseInfo(String(info)), pairsOf(configs[index])));
+  const configs = await adapter.sendToAll(['CONFIG', 'GET', 'appendfsync', 'maxmemory-policy']);
+  const all = infos.flatMap((info, i) =>
+    info.status === 'rejected' ? [] : factsOf(parseInfo(String(info.value)), pairsOf(valueOf(configs[i]))),
+  );
   for (const facts of all) checkServer(facts, where);
-  return all[0] as ServerFacts;
+  const [first] = all;
+  if (first === undefined) throw (infos[0] as PromiseRejectedResult).reason;
+  return first;
+}
+
+function valueOf(outcome: Outcome | undefined): unknown {
+  return outcome?.status === 'fulfilled' ? outcome.value : undefined;
 }
 
 export function pairsOf(reply: unknown): ReadonlyMap<string, string> {

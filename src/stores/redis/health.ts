@@ -1,4 +1,5 @@
-// What the server says of itself, for `holdfast doctor`: one INFO, as pure facts.
+// What the server says of itself, for `holdfast doctor`: one INFO, as pure facts. A script asks for it (lua/upkeep.ts), so that of a
+// cluster it is the node that has the namespace.
 import type { RedisHealth } from '../store-health.js';
 import { parseInfo } from './server-checks.js';
 

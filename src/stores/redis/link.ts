@@ -20,8 +20,10 @@ export interface LinkListener {
 export interface RedisLink {
   /** One round trip; a server that has forgotten the script is given it, once, and asked again. All keys share a slot. */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
-  /** Routed by `key` on a cluster. */
+  /** `key` is one of its keys: on a cluster they lead to the node. A command without keys is answered by any node. */
   command(key: string, args: readonly string[]): Promise<unknown>;
+  /** The answers of all primaries; one that does not answer, or refuses, fails the call. */
+  commandToAll(args: readonly string[]): Promise<readonly unknown[]>;
   /** Over a connection of its own. */
   subscribe(channel: string, listener: LinkListener): () => void;
   facts(): Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import type { Clock } from '../../domain/clock.js';
 import { invalid, LeaseError } from '../../domain/errors.js';
 import { answerWithin, pause } from './answer-within.js';
 import { Awake } from './awake.js';
-import type { ClientAdapter } from './clients/adapter.js';
+import { answersOf, type ClientAdapter } from './clients/adapter.js';
 import { loadDriver } from './clients/own-client.js';
 import { recogniseClient } from './clients/recognise.js';
 import { closed, GivenConnections, late, OwnConnections, type Connections } from './connections.js';
@@ -49,6 +49,8 @@ export async function openLink(url: string | undefined, options: LinkOptions): P
   return new Link(connections, { clock, replicas, awake, isOurs: true }, second);
 }
 
+type Send<T = unknown> = (adapter: ClientAdapter, args: readonly string[]) => Promise<T>;
+
 export interface LinkSettings {
   readonly clock: Clock;
   readonly replicas: ReplicaWait;
@@ -74,14 +76,22 @@ export class Link implements RedisLink {
     this.#awake = settings.awake ? new Awake(settings.clock) : undefined;
   }
 
-  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    const command = ['EVALSHA', script.sha, String(keys.length), ...keys, ...args];
+  run(script: Script, keys: readonly string[], values: readonly string[]): Promise<unknown> {
+    const command = ['EVALSHA', script.sha, String(keys.length), ...keys, ...values];
     const waits = this.#settings.replicas.count > 0 && !READS_ONLY.test(script.source);
-    return this.#ask(keys[0] ?? '', command, waits, script.source);
+    const key = keys[0] ?? '';
+    const send: Send = waits
+      ? (adapter, args) => this.#confirmed(adapter, args)
+      : (adapter, args) => adapter.send(key, args);
+    return this.#ask(command, send, script.source);
   }
 
-  command(key: string, args: readonly string[]): Promise<unknown> {
-    return this.#ask(key, args, false);
+  command(key: string, command: readonly string[]): Promise<unknown> {
+    return this.#ask(command, (adapter, args) => adapter.send(key, args));
+  }
+
+  commandToAll(command: readonly string[]): Promise<readonly unknown[]> {
+    return this.#ask(command, async (adapter, args) => answersOf(await adapter.sendToAll(args)));
   }
 
   subscribe(channel: string, listener: LinkListener): () => void {
@@ -113,7 +123,7 @@ export class Link implements RedisLink {
 
   /** One command, again only while the server says that it has not been executed and soon could be: because a slot is on the move, or
    *  because the script is not known there, which is then sent as a whole. */
-  async #ask(key: string, asked: readonly string[], waits: boolean, source?: string): Promise<unknown> {
+  async #ask<T>(asked: readonly string[], send: Send<T>, source?: string): Promise<T> {
     const { clock } = this.#settings;
     let args = asked;
     let giveUpAt: number | undefined;
@@ -126,8 +136,7 @@ export class Link implements RedisLink {
       if (isFirst) this.#underWay += 1;
       this.#awake?.left();
       try {
-        const answer = waits ? this.#confirmed(adapter, args) : adapter.send(key, args);
-        return await answerWithin(clock, REPLY_WITHIN_MS, answer, () => {
+        return await answerWithin(clock, REPLY_WITHIN_MS, send(adapter, args), () => {
           isLate = true;
           return late(this.#connections.where);
         });

@@ -39,7 +39,7 @@ export class RedisSequences implements port.SequenceStore {
 
   async ready({ acceptLoss }: { readonly acceptLoss: boolean }): ReturnType<port.SequenceStore['ready']> {
     this.#checkOpen();
-    const durability = await streamDurability(this.#namespace.link, this.#keys[0] ?? '', acceptLoss);
+    const durability = await streamDurability(this.#namespace.link, acceptLoss);
     const { reply } = await this.#namespace.look(LEASE_SCRIPTS.time, []);
     return { ...reply, durability };
   }

@@ -209,7 +209,7 @@ export class RedisStore implements port.Store {
   }
   async health(): Promise<StoreHealth> {
     this.#checkOpen();
-    return healthOf(String(await this.#namespace.link.command(this.keys[0] ?? '', ['INFO'])));
+    return healthOf(String(await this.#namespace.link.run(SCRIPTS.health, this.keys.slice(0, 1), [])));
   }
   async time(): Promise<port.TimeReply> {
     const { reply, rest } = await this.#look(SCRIPTS.time, []);

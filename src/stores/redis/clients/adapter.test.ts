@@ -1,6 +1,6 @@
 // Replies of any library, made alike.
 import { describe, expect, test } from 'vitest';
-import { answersOf, plainReply } from './adapter.js';
+import { answersOf, outcomesOf, plainReply } from './adapter.js';
 
 describe('replies', () => {
   test('S17: are text, numbers, null and lists, whatever a library made of them', () => {
@@ -22,10 +22,11 @@ describe('replies', () => {
     expect(() => plainReply([new Error('ERR inside')])).toThrow('ERR inside');
   });
 
-  test('of many nodes the answers count, and the first failure when there are none', async () => {
-    const failed = Promise.reject(new Error('down'));
-    expect(await answersOf([failed, Promise.resolve('up')])).toEqual(['up']);
-    await expect(answersOf([Promise.reject(new Error('down'))])).rejects.toThrow('down');
-    await expect(answersOf([])).rejects.toThrow('no primary');
+  test('of many nodes it is known which answered; asked for all answers, the first failure is thrown', async () => {
+    const outcomes = await outcomesOf([Promise.resolve('up'), Promise.reject(new Error('down'))]);
+    expect(outcomes).toMatchObject([{ value: 'up' }, { reason: { message: 'down' } }]);
+    expect(() => answersOf(outcomes)).toThrow('down');
+    expect(answersOf(outcomes.slice(0, 1))).toEqual(['up']);
+    await expect(outcomesOf([])).rejects.toThrow('no primary');
   });
 });

@@ -17,16 +17,19 @@ export interface HearingEvents {
   lost(error: unknown): void;
 }
 
+export type Outcome = PromiseSettledResult<unknown>;
+
 export interface ClientAdapter {
   /** For `info`: which library, and whether a cluster. */
   readonly kind: string;
   readonly cluster: boolean;
-  /** Routed by `key` on a cluster. */
+  /** `key` is one of its keys: on a cluster they lead to the node, whichever of the two the library looks at. A command without
+   *  keys is answered by any node. */
   send(key: string, args: readonly string[]): Promise<unknown>;
   /** Two commands, one after the other over the same connection and in one write. Not for a cluster. */
   sendBoth(first: readonly string[], second: readonly string[]): Promise<readonly [unknown, unknown]>;
-  /** The same command for every primary; rejects when none answers. */
-  sendToAll(args: readonly string[]): Promise<readonly unknown[]>;
+  /** The same command for every primary, and what became of each. */
+  sendToAll(args: readonly string[]): Promise<readonly Outcome[]>;
   /** Connects; resolves when it can hear. */
   openHearing(events: HearingEvents): Promise<HearingConnection>;
   /** Called at once when a connection is gone and commands would fail until it is back. */
@@ -53,13 +56,18 @@ function isPlain(reply: unknown): boolean {
   return typeof reply === 'string' || typeof reply === 'number' || reply === null;
 }
 
-/** What answered; the first failure when nothing did. */
-export async function answersOf(replies: readonly Promise<unknown>[]): Promise<readonly unknown[]> {
-  const settled = await Promise.allSettled(replies);
-  const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const failed = settled.find((one) => one.status === 'rejected');
-  if (answers.length === 0) throw failed?.reason ?? new Error('the cluster names no primary');
-  return answers;
+/** What became of each; there is one at least. */
+export async function outcomesOf(replies: readonly Promise<unknown>[]): Promise<readonly Outcome[]> {
+  if (replies.length === 0) throw new Error('the cluster names no primary');
+  return Promise.allSettled(replies);
+}
+
+/** The first failure is thrown. */
+export function answersOf(outcomes: readonly Outcome[]): readonly unknown[] {
+  return outcomes.map((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
 }
 
 interface Telling {

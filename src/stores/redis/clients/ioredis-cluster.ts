@@ -1,6 +1,13 @@
 // The `ioredis` package, 5 and 6, a cluster. The library finds the node of a key (it knows where EVALSHA keeps its keys) and
 // follows MOVED, ASK and TRYAGAIN, all of which say that nothing was executed.
-import { answersOf, plainReply, type ClientAdapter, type HearingConnection, type HearingEvents } from './adapter.js';
+import {
+  outcomesOf,
+  plainReply,
+  type ClientAdapter,
+  type HearingConnection,
+  type HearingEvents,
+  type Outcome,
+} from './adapter.js';
 import { openIoRedisHearing, type IoRedisClient, type IoRedisOptions } from './ioredis.js';
 
 /** The part of a cluster client that is used, in 5 and 6 alike. */
@@ -50,9 +57,9 @@ export class IoRedisClusterAdapter implements ClientAdapter {
     return Promise.reject(new Error('two commands over one connection are not for a cluster'));
   }
 
-  sendToAll([command = '', ...args]: readonly string[]): Promise<readonly unknown[]> {
+  sendToAll([command = '', ...args]: readonly string[]): Promise<readonly Outcome[]> {
     const ask = async (node: IoRedisClient): Promise<unknown> => plainReply(await node.call(command, ...args));
-    return answersOf(this.#cluster.nodes('master').map(ask));
+    return outcomesOf(this.#cluster.nodes('master').map(ask));
   }
 
   async openHearing(events: HearingEvents): Promise<HearingConnection> {

@@ -1,12 +1,13 @@
 // The `ioredis` package, 5 and 6, one server (found through sentinels too). Commands go through `call`, whose replies are text;
 // what the library would send again by itself after a lost connection is harmless, because every operation can be repeated.
 import {
-  answersOf,
   connectTelling,
+  outcomesOf,
   plainReply,
   type ClientAdapter,
   type HearingConnection,
   type HearingEvents,
+  type Outcome,
 } from './adapter.js';
 
 /** The part of a client that is used, in 5 and 6 alike. */
@@ -75,8 +76,8 @@ export class IoRedisAdapter implements ClientAdapter {
     return Promise.all([this.send('', first), this.send('', second)]);
   }
 
-  sendToAll(args: readonly string[]): Promise<readonly unknown[]> {
-    return answersOf([this.send('', args)]);
+  sendToAll(args: readonly string[]): Promise<readonly Outcome[]> {
+    return outcomesOf([this.send('', args)]);
   }
 
   openHearing(events: HearingEvents): Promise<HearingConnection> {

@@ -1,6 +1,13 @@
 // The `redis` package, a cluster. The library finds the node of a key and follows MOVED and ASK; both say that nothing was
 // executed. Hearing needs only one node: a cluster carries what is published to all of them.
-import { answersOf, plainReply, type ClientAdapter, type HearingConnection, type HearingEvents } from './adapter.js';
+import {
+  outcomesOf,
+  plainReply,
+  type ClientAdapter,
+  type HearingConnection,
+  type HearingEvents,
+  type Outcome,
+} from './adapter.js';
 import { openNodeRedisHearing, QUEUED_REPLY, RAW_REPLY, type NodeRedisClient } from './node-redis.js';
 
 interface NodeRedisClusterNode {
@@ -57,12 +64,12 @@ export class NodeRedisClusterAdapter implements ClientAdapter {
     return Promise.reject(new Error('two commands over one connection are not for a cluster'));
   }
 
-  sendToAll(args: readonly string[]): Promise<readonly unknown[]> {
+  sendToAll(args: readonly string[]): Promise<readonly Outcome[]> {
     const ask = async (node: NodeRedisClusterNode): Promise<unknown> => {
       const client = await this.#cluster.nodeClient(node);
       return plainReply(await client.sendCommand(args, RAW_REPLY));
     };
-    return answersOf(this.#cluster.masters.map(ask));
+    return outcomesOf(this.#cluster.masters.map(ask));
   }
 
   async openHearing(events: HearingEvents): Promise<HearingConnection> {

@@ -1,6 +1,13 @@
 // The `redis` package, one server. Commands are sent raw with the type mapping of each call, so that a caller's own mapping,
 // RESP version and transforms do not reach our replies; nothing here waits in the library's queue longer than the link allows.
-import { answersOf, plainReply, type ClientAdapter, type HearingConnection, type HearingEvents } from './adapter.js';
+import {
+  outcomesOf,
+  plainReply,
+  type ClientAdapter,
+  type HearingConnection,
+  type HearingEvents,
+  type Outcome,
+} from './adapter.js';
 
 /** The part of a client that is used, in 5 and 6 alike. */
 export interface NodeRedisClient {
@@ -58,8 +65,8 @@ export class NodeRedisAdapter implements ClientAdapter {
     return [plainReply(one), plainReply(two)];
   }
 
-  async sendToAll(args: readonly string[]): Promise<readonly unknown[]> {
-    return answersOf([this.send('', args)]);
+  async sendToAll(args: readonly string[]): Promise<readonly Outcome[]> {
+    return outcomesOf([this.send('', args)]);
   }
 
   openHearing(events: HearingEvents): Promise<HearingConnection> {

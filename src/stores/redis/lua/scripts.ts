@@ -17,7 +17,7 @@ import { ROW_TEXT } from './row-text.js';
 import { FINISH, LOOK, STEP } from './step.js';
 import { PUT_DOWN, READ_TOGETHER, writeTogether } from './together.js';
 import { TRANSITIONS, WAKE } from './transitions.js';
-import { GET_SETTINGS, OPEN, SET_SETTINGS, TIME, WATCH } from './upkeep.js';
+import { GET_SETTINGS, HEALTH, OPEN, SET_SETTINGS, TIME, WATCH } from './upkeep.js';
 
 const PROTOCOL = ROW_TEXT + ROWS + DECIDE + TRANSITIONS + WAKE;
 
@@ -121,6 +121,7 @@ export const SCRIPTS = {
   show: look('show', WITH_ROWS + SHOW),
   graph: look('graph', WITH_ROWS + GRAPH),
   time: look('time', TIME),
+  health: script('health', 'no-writes', HEALTH),
   settings: look('settings', GET_SETTINGS),
   open: script('open', '', `${STEP}${OPEN}${FINISH}`),
   setSettings: script('setSettings', '', `${STEP}${SET_SETTINGS}${FINISH}`),

@@ -1,4 +1,4 @@
-// Lua: opening a namespace, its settings, its time, and the mark that somebody watches.
+// Lua: opening a namespace, its settings, its time, the mark that somebody watches, and the health of its server.
 import { REST } from './step.js';
 
 /** Makes the namespace where there is none; a key that holds something else is named. */
@@ -10,6 +10,11 @@ end
 
 export const TIME = String.raw`
 reply[4] = string.format('%.0f', epoch)
+`;
+
+/** On a cluster a command without keys goes anywhere, a script goes to where its keys are. */
+export const HEALTH = String.raw`
+return redis.call('INFO')
 `;
 
 export const GET_SETTINGS = String.raw`
