@@ -21,7 +21,8 @@ import { GET_SETTINGS, HEALTH, OPEN, SET_SETTINGS, TIME, WATCH } from './upkeep.
 
 const PROTOCOL = ROW_TEXT + ROWS + DECIDE + TRANSITIONS + WAKE;
 
-/** At maxmemory these go on: what ends or shortens something, and the renewal of what is held. */
+/** At maxmemory these go on: what ends or shortens something, what is done with what is held, and what somebody needs who has to connect
+ *  or to set something for that. None of them takes much. */
 export const ENDS_THINGS = 'allow-oom';
 
 export function script(name: string, flags: string, body: string): Script {
@@ -110,7 +111,7 @@ export const SCRIPTS = {
   end: list('end', ENDS_THINGS, ENDING),
   endOwn: list('endOwn', ENDS_THINGS, { ...ENDING, whole: END_LIST }),
   endOne: list('endOne', ENDS_THINGS, { ...ENDING, quick: END_ONE.quick, whole: END_ONE.asText }),
-  change: list('change', '', { act: CHANGE, call: 'change' }),
+  change: list('change', ENDS_THINGS, { act: CHANGE, call: 'change' }),
   revoke: step('revoke', ENDS_THINGS, REVOKE),
   failTicket: step('failTicket', ENDS_THINGS, FAIL_TICKET),
   sweep: step('sweep', ENDS_THINGS, SWEEP),
@@ -123,7 +124,7 @@ export const SCRIPTS = {
   time: look('time', TIME),
   health: script('health', 'no-writes', HEALTH),
   settings: look('settings', GET_SETTINGS),
-  open: script('open', '', `${STEP}${OPEN}${FINISH}`),
-  setSettings: script('setSettings', '', `${STEP}${SET_SETTINGS}${FINISH}`),
+  open: script('open', ENDS_THINGS, `${STEP}${OPEN}${FINISH}`),
+  setSettings: script('setSettings', ENDS_THINGS, `${STEP}${SET_SETTINGS}${FINISH}`),
   watch: script('watch', ENDS_THINGS, `${STEP}${WATCH}${FINISH}`),
 } as const satisfies Readonly<Record<string, Script>>;
