@@ -1,5 +1,5 @@
-// Questions to the log (H1). A script finds the rows in which a text of the query occurs, in a bounded stretch (S18); here
-// they are read and filtered exactly. What was not looked at is said to be `more`.
+// Questions to the log (H1). A script finds the rows in which a text of the query occurs, a name as a whole, in a bounded stretch (S18);
+// here they are read and filtered exactly. What was not looked at is said to be `more`.
 import { matchesQuery } from '../../domain/event-query.js';
 import type { LogRow } from '../../domain/events.js';
 import { formatPosition, parsePosition } from '../../domain/position.js';
@@ -21,7 +21,9 @@ export async function readLog(namespace: Namespace, query: EventQuery): Promise<
   const [life, key] = asked === undefined ? ['', ''] : placeOf(asked, namespace.name);
   const isFiltered = FILTERS.some((name) => query[name] !== undefined);
   const wanted = isFiltered ? Math.max(FEW, query.limit * SPARE) : query.limit + 1;
-  const args = [query.backward ? 'b' : 'f', life, key, String(wanted), needleOf(query), String(query.since ?? '')];
+  const stretch = [query.backward ? 'b' : 'f', life, key, String(wanted)];
+  const [needle, kind] = needleOf(query);
+  const args = [...stretch, needle, String(query.since ?? ''), kind];
   const { reply, rest } = await namespace.look(SCRIPTS.events, args);
   const position = (at: unknown): string => positionOf(reply, namespace.name, String(at));
   const [oldest, outcome, reached, hasMore, entries] = rest;
@@ -38,9 +40,11 @@ export async function readLog(namespace: Namespace, query: EventQuery): Promise<
 
 const FILTERS = ['resource', 'prefix', 'leaseId', 'owner', 'type', 'since', 'until'] as const;
 
-/** A text that every row of the answer holds; the rarest first. */
-function needleOf({ leaseId, resource, prefix, owner }: EventQuery): string {
-  return leaseId ?? resource ?? prefix ?? owner ?? '';
+/** A text that every row of the answer holds, and what it is if it is a name; the rarest first. */
+function needleOf({ leaseId, resource, prefix, owner }: EventQuery): [needle: string, kind: '' | 'name' | 'prefix'] {
+  if (leaseId !== undefined) return [leaseId, ''];
+  if (resource !== undefined) return [resource, 'name'];
+  return prefix === undefined ? [owner ?? '', ''] : [prefix, 'prefix'];
 }
 
 function positionOf({ incarnation }: Reply, namespace: string, key: string): string {

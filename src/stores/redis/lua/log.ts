@@ -1,8 +1,8 @@
 // Lua: reading and pruning the log, a stream. Events are numbered 1, 2, 3 …, without a hole, so that what the cap has cut off
 // shows (H1). An entry holds events that were written together, and its id is the number of the last of them: what is asked
 // for is in the first entry that is not below it. An entry goes as a whole; what of it was pruned before is `hidden`. A
-// filtered read looks at a bounded stretch (S18) for rows in which a text occurs; the caller filters exactly. The later event is never
-// the older (S13), so a read that goes backward is over where it comes upon one from before what is asked for.
+// filtered read looks at a bounded stretch (S18) for rows in which a text occurs, a name as a whole; the caller filters exactly. The later
+// event is never the older (S13), so a read that goes backward is over where it comes upon one from before what is asked for.
 
 import { LOG_GROUPS } from './log-groups.js';
 import { REST } from './step.js';
@@ -20,11 +20,24 @@ local goneThrough = oldest and math.max(hidden, firstOf(oldest) - 1) or seq
 local prunedThrough = math.max(tonumber(pruned), goneThrough)
 `;
 
+/** A name is not found in a longer one, nor in an owner or a reason: rows of neighbours would be sent in the place of its own. The names of a row
+ *  are its fourth line. */
+const IS_FOUND = String.raw`
+local name, within = '\31' .. needle .. '\31', ARGV[7] == 'prefix' and '\31' .. needle .. '/'
+local function isFound(text)
+  if not string.find(text, needle, 1, true) then return false end
+  if ARGV[7] == '' then return true end
+  local names = '\31' .. string.match(text, '^[^\n]*\n[^\n]*\n[^\n]*\n([^\n]*)') .. '\31'
+  return string.find(names, name, 1, true) or within and string.find(names, within, 1, true)
+end
+`;
+
 /** Answers: lost, or the rows, the number it came to, and whether there is more behind it. */
 export const EVENTS = String.raw`${REST}${LOG_ROWS}
 local isBackward, askedLife, askedKey = ARGV[1] == 'b', ARGV[2], tonumber(ARGV[3])
 local wanted, needle, since = tonumber(ARGV[4]), ARGV[5], isBackward and tonumber(ARGV[6])
 local page = math.min(wanted, ${ENTRIES})
+${IS_FOUND}
 reply[4] = prunedThrough
 if askedLife ~= '' and (askedLife ~= incarnation or not askedKey or askedKey > seq
   or (not isBackward and askedKey < prunedThrough)) then
@@ -39,7 +52,7 @@ local function take(entry, key)
   local text = textOf(entry, key)
   isPast = since and tonumber(string.match(text, '^%a (%d+)')) < since
   if isPast then return end
-  if needle == '' or string.find(text, needle, 1, true) then rows[#rows + 1] = {key, text} end
+  if isFound(text) then rows[#rows + 1] = {key, text} end
 end
 local function forward()
   local found = readFrom(at + 1, page)
