@@ -1,6 +1,7 @@
 // Hints over pub/sub: one connection of its own for all channels, made when the first is asked for. It is kept honest by a PING
-// (a half-open socket is found within 15 s), comes back by itself with growing pauses, and subscribes anew each time. Whoever
-// listens is told once when it goes and once when it is back; between the two nothing is heard (Q3: lost hints cost one refresh).
+// (a half-open socket is found within 15 s), comes back by itself with growing pauses, and subscribes anew each time. There is never a
+// second one: what is not there in time, or not wanted any more, is given up with its socket. Whoever listens is told once when it goes
+// and once when it is back; between the two nothing is heard (Q3: lost hints cost one refresh).
 import type { Clock, TimerHandle } from '../../domain/clock.js';
 import type { LeaseError } from '../../domain/errors.js';
 import { tellEach } from '../../domain/tell-each.js';
@@ -20,6 +21,8 @@ interface Channel {
   readonly listeners: Set<LinkListener>;
   /** The server has said that it is subscribed, over the present connection. */
   isHeard: boolean;
+  /** What keeps it from being heard, as its listeners were told. */
+  down: LeaseError | undefined;
 }
 
 export class Hearing {
@@ -29,7 +32,8 @@ export class Hearing {
   /** Left, and the server has not said so yet. Asked for again before that, a client may take it for one it still hears. */
   readonly #leaving = new Map<string, Promise<void>>();
   #connection: HearingConnection | undefined;
-  #isOpening = false;
+  /** The connection that is being made; aborted, it is given up. */
+  #opening: AbortController | undefined;
   #isClosed = false;
   #pauseMs = FIRST_PAUSE_MS;
   #timer: TimerHandle | undefined;
@@ -40,10 +44,14 @@ export class Hearing {
   }
 
   subscribe(name: string, listener: LinkListener): () => void {
-    const channel = this.#channels.get(name) ?? { listeners: new Set(), isHeard: false };
+    const channel = this.#channels.get(name) ?? { listeners: new Set(), isHeard: false, down: undefined };
     this.#channels.set(name, channel);
     channel.listeners.add(listener);
-    if (channel.isHeard) this.#clock.soon(() => tellEach(channel.listeners, (one) => one === listener && one.up()));
+    const { down } = channel;
+    const tell = (what: () => void): void =>
+      this.#clock.soon(() => tellEach(channel.listeners, (one) => one === listener && what()));
+    if (channel.isHeard) tell(() => channel.isHeard && listener.up());
+    else if (down) tell(() => channel.down === down && listener.down(down));
     else if (this.#connection) this.#hear(this.#connection, name, channel);
     else this.#open();
     return () => this.#leave(name, channel, listener);
@@ -83,13 +91,16 @@ export class Hearing {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#leaving.clear();
+    this.#opening?.abort();
+    this.#opening = undefined;
     this.#connection?.close();
     this.#connection = undefined;
   }
 
   #open(): void {
-    if (this.#isOpening || this.#connection || this.#isClosed || this.#channels.size === 0) return;
-    this.#isOpening = true;
+    if (this.#opening || this.#connection || this.#isClosed || this.#channels.size === 0) return;
+    const opening = new AbortController();
+    this.#opening = opening;
     this.#timer?.cancel();
     const events = {
       message: (name: string, payload: string) => {
@@ -99,28 +110,23 @@ export class Hearing {
       lost: (error: unknown) => connection && this.#lose(connection, error),
     };
     let connection: HearingConnection | undefined;
-    let isLate = false;
-    const opening = this.#connections.open().then(async (adapter) => {
-      connection = await adapter.openHearing(events);
-      if (isLate) connection.close();
+    const opened = this.#connections.open().then(async (adapter) => {
+      connection = await adapter.openHearing(events, opening.signal);
       return connection;
     });
-    answerWithin(this.#clock, OPEN_WITHIN_MS, opening, () => late(this.#connections.where)).then(
-      (opened) => this.#opened(opened),
+    answerWithin(this.#clock, OPEN_WITHIN_MS, opened, () => late(this.#connections.where)).then(
+      (heard) => (this.#opening === opening ? this.#opened(heard) : heard.close()),
       (error: unknown) => {
-        isLate = true;
-        this.#isOpening = false;
+        opening.abort();
+        if (this.#opening !== opening) return;
+        this.#opening = undefined;
         this.#failed(error);
       },
     );
   }
 
   #opened(connection: HearingConnection): void {
-    this.#isOpening = false;
-    if (this.#isClosed || this.#channels.size === 0) {
-      connection.close();
-      return;
-    }
+    this.#opening = undefined;
     this.#connection = connection;
     for (const [name, channel] of this.#channels) this.#hear(connection, name, channel);
     this.#pingLater(connection);
@@ -135,6 +141,7 @@ export class Hearing {
       () => {
         if (!isWanted() || channel.isHeard) return;
         channel.isHeard = true;
+        channel.down = undefined;
         this.#pauseMs = FIRST_PAUSE_MS;
         tellEach(channel.listeners, (listener) => listener.up());
       },
@@ -171,5 +178,7 @@ export class Hearing {
 
 function tellDown(channel: Channel, error: LeaseError): void {
   channel.isHeard = false;
+  if (channel.down) return;
+  channel.down = error;
   tellEach(channel.listeners, (listener) => listener.down(error));
 }

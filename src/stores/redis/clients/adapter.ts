@@ -30,8 +30,8 @@ export interface ClientAdapter {
   sendBoth(first: readonly string[], second: readonly string[]): Promise<readonly [unknown, unknown]>;
   /** The same command for every primary, and what became of each. */
   sendToAll(args: readonly string[]): Promise<readonly Outcome[]>;
-  /** Connects; resolves when it can hear. */
-  openHearing(events: HearingEvents): Promise<HearingConnection>;
+  /** Connects; resolves when it can hear. Abandoned before that, it leaves no socket behind and does not begin another. */
+  openHearing(events: HearingEvents, abandoned: AbortSignal): Promise<HearingConnection>;
   /** Called at once when a connection is gone and commands would fail until it is back. */
   onLost(listener: (error: unknown) => void): void;
   /** Ends what is ours: our own client with its sockets; of the caller's only our listeners. */
@@ -88,5 +88,24 @@ export async function connectTelling(client: Telling & { connect(): Promise<unkn
     throw told ?? error;
   } finally {
     client.off('error', hear);
+  }
+}
+
+/** Connects, or ends what it began: a client that waits for a server which says nothing would keep its socket. */
+export async function connectOrEnd(
+  connect: () => Promise<unknown>,
+  end: () => void,
+  abandoned: AbortSignal,
+): Promise<void> {
+  abandoned.addEventListener('abort', end);
+  try {
+    abandoned.throwIfAborted();
+    await connect();
+    abandoned.throwIfAborted();
+  } catch (error) {
+    end();
+    throw error;
+  } finally {
+    abandoned.removeEventListener('abort', end);
   }
 }

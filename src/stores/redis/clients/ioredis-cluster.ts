@@ -62,11 +62,11 @@ export class IoRedisClusterAdapter implements ClientAdapter {
     return outcomesOf(this.#cluster.nodes('master').map(ask));
   }
 
-  async openHearing(events: HearingEvents): Promise<HearingConnection> {
+  async openHearing(events: HearingEvents, abandoned: AbortSignal): Promise<HearingConnection> {
     let failure: unknown = new Error('the cluster names no primary');
     for (const node of this.#cluster.nodes('master')) {
       try {
-        return await openIoRedisHearing(node, events);
+        return await openIoRedisHearing(node, events, abandoned);
       } catch (error) {
         failure = error;
       }

@@ -1,6 +1,7 @@
 // The `ioredis` package, 5 and 6, one server (found through sentinels too). Commands go through `call`, whose replies are text;
 // what the library would send again by itself after a lost connection is harmless, because every operation can be repeated.
 import {
+  connectOrEnd,
   connectTelling,
   outcomesOf,
   plainReply,
@@ -80,8 +81,8 @@ export class IoRedisAdapter implements ClientAdapter {
     return outcomesOf([this.send('', args)]);
   }
 
-  openHearing(events: HearingEvents): Promise<HearingConnection> {
-    return openIoRedisHearing(this.#client, events);
+  openHearing(events: HearingEvents, abandoned: AbortSignal): Promise<HearingConnection> {
+    return openIoRedisHearing(this.#client, events, abandoned);
   }
 
   onLost(listener: (error: unknown) => void): void {
@@ -105,7 +106,11 @@ export async function connectIoRedis(client: IoRedisClient): Promise<void> {
   client.stream?.unref?.(); // a connection keeps no process alive
 }
 
-export async function openIoRedisHearing(parent: IoRedisClient, events: HearingEvents): Promise<HearingConnection> {
+export async function openIoRedisHearing(
+  parent: IoRedisClient,
+  events: HearingEvents,
+  abandoned: AbortSignal,
+): Promise<HearingConnection> {
   const client = parent.duplicate({ ...ONE_LIFE, keyPrefix: '', readOnly: false });
   let isClosed = false;
   let told: unknown;
@@ -113,12 +118,11 @@ export async function openIoRedisHearing(parent: IoRedisClient, events: HearingE
     told = error;
   });
   client.on('message', (channel: string, payload: string) => events.message(channel, payload));
-  try {
-    await connectIoRedis(client);
-  } catch (error) {
+  const close = (): void => {
+    isClosed = true;
     client.disconnect();
-    throw error;
-  }
+  };
+  await connectOrEnd(() => connectIoRedis(client), close, abandoned);
   client.on('close', () => {
     if (!isClosed) events.lost(told ?? new Error('Connection is closed.'));
   });
@@ -130,9 +134,6 @@ export async function openIoRedisHearing(parent: IoRedisClient, events: HearingE
       await client.unsubscribe(channel);
     },
     ping: () => client.ping(),
-    close() {
-      isClosed = true;
-      client.disconnect();
-    },
+    close,
   };
 }

@@ -72,11 +72,11 @@ export class NodeRedisClusterAdapter implements ClientAdapter {
     return outcomesOf(this.#cluster.masters.map(ask));
   }
 
-  async openHearing(events: HearingEvents): Promise<HearingConnection> {
+  async openHearing(events: HearingEvents, abandoned: AbortSignal): Promise<HearingConnection> {
     let failure: unknown = new Error('the cluster names no primary');
     for (const node of this.#cluster.masters) {
       try {
-        return await openNodeRedisHearing(await this.#cluster.nodeClient(node), events);
+        return await openNodeRedisHearing(await this.#cluster.nodeClient(node), events, abandoned);
       } catch (error) {
         failure = error;
       }

@@ -1,6 +1,7 @@
 // The `redis` package, one server. Commands are sent raw with the type mapping of each call, so that a caller's own mapping,
 // RESP version and transforms do not reach our replies; nothing here waits in the library's queue longer than the link allows.
 import {
+  connectOrEnd,
   outcomesOf,
   plainReply,
   type ClientAdapter,
@@ -69,8 +70,8 @@ export class NodeRedisAdapter implements ClientAdapter {
     return outcomesOf([this.send('', args)]);
   }
 
-  openHearing(events: HearingEvents): Promise<HearingConnection> {
-    return openNodeRedisHearing(this.#client, events);
+  openHearing(events: HearingEvents, abandoned: AbortSignal): Promise<HearingConnection> {
+    return openNodeRedisHearing(this.#client, events, abandoned);
   }
 
   onLost(listener: (error: unknown) => void): void {
@@ -87,28 +88,27 @@ export class NodeRedisAdapter implements ClientAdapter {
   }
 }
 
-export async function openNodeRedisHearing(parent: NodeRedisClient, events: HearingEvents): Promise<HearingConnection> {
+export async function openNodeRedisHearing(
+  parent: NodeRedisClient,
+  events: HearingEvents,
+  abandoned: AbortSignal,
+): Promise<HearingConnection> {
   const socket = { ...parent.options?.socket, ...NO_RECONNECT };
   const client = parent.duplicate({ ...HEARING, socket });
   let isClosed = false;
   client.on('error', (error) => {
     if (!isClosed) events.lost(error);
   });
-  client.unref(); // hearing keeps no process alive
-  try {
-    await client.connect();
-  } catch (error) {
+  const close = (): void => {
     isClosed = true;
     client.destroy();
-    throw error;
-  }
+  };
+  client.unref(); // hearing keeps no process alive
+  await connectOrEnd(() => client.connect(), close, abandoned);
   return {
     hear: (channel) => client.subscribe(channel, (payload, from) => events.message(from, payload)),
     forget: (channel) => client.unsubscribe(channel),
     ping: () => client.sendCommand(['PING'], RAW_REPLY),
-    close() {
-      isClosed = true;
-      client.destroy();
-    },
+    close,
   };
 }
