@@ -2,6 +2,8 @@
 // while its slot moves, each run whole and exactly once.
 import { createHash } from 'node:crypto';
 import { setImmediate as immediately } from 'node:timers/promises';
+import { Cluster as Cluster5 } from 'ioredis';
+import { Cluster as Cluster6 } from 'ioredis6';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadIoRedis } from '../../src/stores/redis/clients/own-client.js';
 import { OwnConnections } from '../../src/stores/redis/connections.js';
@@ -14,7 +16,7 @@ import { systemClock } from '../../src/system-clock.js';
 import { commit, lease, peek } from '../support/redis-streams.js';
 import { CLUSTER_CLIENTS, SINGLE_CLIENTS, type GivenClient } from '../support/redis-clients.js';
 import { startRedisCluster, type RedisCluster } from '../support/servers/redis-cluster.js';
-import { isSkipped } from '../support/servers/server-process.js';
+import { freePort, isSkipped } from '../support/servers/server-process.js';
 
 const clock = systemClock();
 const says = (pattern: RegExp): string => expect.stringMatching(pattern) as string;
@@ -127,6 +129,42 @@ describe.skipIf(isSkipped('redis'))('the link to a Redis cluster', () => {
     const stored = (await peek(store)).map(([, , operation]) => operation);
     expect(stored).toEqual(numbers.map((_, i) => i).slice(0, 1_000));
     await store.close();
+  });
+
+  describe.each([
+    ['ioredis 5', Cluster5],
+    ['ioredis 6', Cluster6],
+  ] as const)('a cluster of %s that was just made', (_kind, Cluster) => {
+    type Dns = (address: string, found: (error: null, address: string) => void) => void;
+    const slow: Dns = (_address, found) => void setTimeout(() => found(null, '127.0.0.1'), 100);
+    const made = {
+      'and looks up the names of its nodes': (): Cluster5 | Cluster6 =>
+        new Cluster([{ host: 'redis.internal', port: cluster.ports[0] ?? 0 }], { dnsLookup: slow }),
+      'and connects when it is first asked': (): Cluster5 | Cluster6 =>
+        new Cluster([{ host: '127.0.0.1', port: cluster.ports[0] ?? 0 }], { lazyConnect: true }),
+    };
+    test.each(Object.entries(made))('%s: it is waited for', async (_what, make) => {
+      const client = make();
+      const link = await openLink(undefined, { clock, client });
+      expect(await link.run(count, ['{made}:a', '{made}:b'], [])).toMatch(/^\d+$/);
+      expect(await link.commandToAll(['PING'])).toEqual(['PONG', 'PONG', 'PONG']);
+      await link.close();
+      client.disconnect();
+    });
+
+    test('A11: where nobody is there it is not waited for, and it keeps none of our listeners', async () => {
+      const port = await freePort();
+      for (const lazyConnect of [true, false]) {
+        const client = new Cluster([{ host: '127.0.0.1', port }], { lazyConnect, clusterRetryStrategy: () => 10 });
+        client.on('error', () => undefined);
+        const listeners = (): number[] => ['error', 'node error', 'ready'].map((name) => client.listenerCount(name));
+        const before = listeners();
+        const refused = { code: 'STORE_UNAVAILABLE', retryable: true, message: says(/look at the server/) };
+        await expect(openLink(undefined, { clock, client })).rejects.toMatchObject(refused);
+        expect(listeners()).toEqual(before);
+        client.disconnect();
+      }
+    });
   });
 
   test('a client for one server is refused at a cluster, with what to hand in', async () => {

@@ -75,11 +75,17 @@ interface Telling {
   off(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
+/** A cluster that could not be reached has what was wrong with the last node it tried; that its connection was closed says nothing. */
+export function causeOf(error: unknown): unknown {
+  const { lastNodeError } = (error ?? {}) as { lastNodeError?: Error };
+  return lastNodeError === undefined || lastNodeError.message === 'Connection is closed.' ? error : lastNodeError;
+}
+
 /** Connects; libraries tell the cause by an event and reject with something vaguer, so the told one is thrown. */
 export async function connectTelling(client: Telling & { connect(): Promise<unknown> }): Promise<void> {
   let told: unknown;
   const hear = (error: unknown): void => {
-    told = (error as { lastNodeError?: unknown } | undefined)?.lastNodeError ?? error;
+    told = causeOf(error);
   };
   client.on('error', hear);
   try {

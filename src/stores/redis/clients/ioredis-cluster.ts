@@ -1,6 +1,9 @@
 // The `ioredis` package, 5 and 6, a cluster. The library finds the node of a key (it knows where EVALSHA keeps its keys) and
 // follows MOVED, ASK and TRYAGAIN, all of which say that nothing was executed.
+import { once, type EventEmitter } from 'node:events';
 import {
+  causeOf,
+  connectTelling,
   outcomesOf,
   plainReply,
   type ClientAdapter,
@@ -30,6 +33,9 @@ export class IoRedisClusterAdapter implements ClientAdapter {
   readonly #ours: boolean;
   readonly #lost: ((error: unknown) => void)[] = [];
   #lastError: unknown;
+  readonly #disposed = new AbortController();
+  /** One wait for all who wait, so that the caller's cluster has one listener of ours. */
+  #becoming: Promise<void> | undefined;
   readonly #heardError = (error: unknown): void => {
     this.#lastError = error;
   };
@@ -57,14 +63,14 @@ export class IoRedisClusterAdapter implements ClientAdapter {
     return Promise.reject(new Error('two commands over one connection are not for a cluster'));
   }
 
-  sendToAll([command = '', ...args]: readonly string[]): Promise<readonly Outcome[]> {
+  async sendToAll([command = '', ...args]: readonly string[]): Promise<readonly Outcome[]> {
     const ask = async (node: IoRedisClient): Promise<unknown> => plainReply(await node.call(command, ...args));
-    return outcomesOf(this.#cluster.nodes('master').map(ask));
+    return outcomesOf((await this.#primaries()).map(ask));
   }
 
   async openHearing(events: HearingEvents, abandoned: AbortSignal): Promise<HearingConnection> {
     let failure: unknown = new Error('the cluster names no primary');
-    for (const node of this.#cluster.nodes('master')) {
+    for (const node of await this.#primaries()) {
       try {
         return await openIoRedisHearing(node, events, abandoned);
       } catch (error) {
@@ -80,12 +86,35 @@ export class IoRedisClusterAdapter implements ClientAdapter {
 
   dispose(): void {
     this.#lost.length = 0;
+    this.#disposed.abort();
     if (this.#ours) {
       this.#cluster.disconnect();
     } else {
       this.#cluster.off('error', this.#heardError);
       this.#cluster.off('node error', this.#heardError);
       this.#cluster.off('close', this.#heardClose);
+    }
+  }
+
+  /** They are known when it is ready, which one that was just made is not, nor one that connects when it is first asked. */
+  async #primaries(): Promise<readonly IoRedisClient[]> {
+    if (this.#cluster.status !== 'ready') {
+      this.#becoming ??= this.#becomeReady().finally(() => {
+        this.#becoming = undefined;
+      });
+      await this.#becoming;
+    }
+    return this.#cluster.nodes('master');
+  }
+
+  async #becomeReady(): Promise<void> {
+    const { status } = this.#cluster;
+    if (status === 'end') throw new Error('Connection is closed.');
+    if (status === 'wait') return connectTelling(this.#cluster);
+    try {
+      await once(this.#cluster as unknown as EventEmitter, 'ready', { signal: this.#disposed.signal });
+    } catch (error) {
+      throw causeOf(error);
     }
   }
 }
