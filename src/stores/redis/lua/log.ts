@@ -117,7 +117,8 @@ if events > 0 then
 end
 `;
 
-/** Rows that ended long enough ago and keep nobody out; of what ended together some may go and others stay. */
+/** Rows that ended long enough ago and keep nobody out; of what ended together some may go and others stay. Where a step saw so many that
+ *  still keep others out that it came to nothing behind them, they are put down for when they do not: the next step begins behind them. */
 const PRUNE_ROWS = String.raw`
 local ended = endsBetween(OVER, string.format('(%.0f', OVER + now - math.max(olderThanMs, 120000)))
 local over, isGone, goneIds, goneEntries, left = {}, {}, {}, {}, {}
@@ -125,7 +126,8 @@ repeat
   for _, row in ipairs(load(ended.next(), {})) do
     if row.blockedUntil <= now and row.keepOutUntil <= now then over[#over + 1] = row end
   end
-until ended.isOver or #over > limit or ended.looked >= 10000
+until ended.isOver or #over > limit or ended.looked >= ${LOOKED}
+local isInTheWay = not ended.isOver and #over <= limit
 table.sort(over, function(a, b) return a.arrival < b.arrival end)
 for i = 1, math.min(limit, #over) do
   local row = over[i]
@@ -136,14 +138,14 @@ for i = 1, math.min(limit, #over) do
   end
 end
 for _, entry in ipairs(ended.entries) do
-  local stay, isWhole = {}, true
+  local stay, isWhole = {}, not isInTheWay
   for id in string.gmatch(entry, '%S+') do
     if known[id] and not isGone[id] then stay[#stay + 1] = known[id] else isWhole = false end
   end
   if not isWhole then
     goneEntries[#goneEntries + 1] = entry
     for _, row in ipairs(stay) do
-      left[#left + 1] = OVER + row.endedAt
+      left[#left + 1] = OVER + (isInTheWay and math.max(row.blockedUntil, row.keepOutUntil) or row.endedAt)
       left[#left + 1] = row.id
     end
   end
@@ -170,5 +172,5 @@ callInParts('ZADD', ENDS, again)
 export const PRUNE = String.raw`${REST}${LOG_ROWS}${READ_ENDS}${PRUNE_LOG}${PRUNE_MOMENTS}${PRUNE_ROWS}
 reply[4] = events
 reply[5] = #goneIds
-reply[6] = (hasMore or #over > limit or not passed.isOver) and 1 or 0
+reply[6] = (hasMore or #over > limit or isInTheWay or not passed.isOver) and 1 or 0
 `;
