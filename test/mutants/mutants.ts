@@ -252,10 +252,18 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'epoch repeated after a failover (PostgreSQL)',
     rule: 'S2',
-    file: 'src/stores/postgres/schema/locking.ts',
+    file: 'src/stores/postgres/schema/opening.ts',
     before: '      greatest(pg_sequence_last_value(v_row.epochs) + 1, {s}.clock_v1() * 1000)));\n',
     after: '      pg_sequence_last_value(v_row.epochs) + 1));\n',
     by: ['test/stores/postgres-life.test.ts'],
+  },
+  {
+    name: 'a dump that was put back taken for the life it was made in (PostgreSQL)',
+    rule: 'S2',
+    file: 'src/stores/postgres/schema/locking.ts',
+    before: ' AND f.born = f.xmin',
+    after: '',
+    by: ['test/stores/postgres-restore.test.ts'],
   },
   {
     name: 'names that are not locked (PostgreSQL)',
