@@ -115,6 +115,8 @@ describe.skipIf(isSkipped('redis'))('bounds of a Redis namespace', () => {
     const { acquiredAt: since } = await grant(store, clock, 'z');
     const page = await store.events({ backward: true, since, limit: 10 });
     expect(page).toMatchObject({ outcome: 'rows', rows: [{ resource: 'z' }], more: false });
+    const { next = '' } = page as { next?: string };
+    expect(await store.events({ backward: true, before: next, limit: 10 })).toMatchObject({ rows: [], more: false });
     const older = await store.events({ backward: true, since: before?.at ?? 0, resource: 'n/5999', limit: 10 });
     expect(older).toMatchObject({ rows: [{ resource: 'n/5999' }], more: false });
   });

@@ -271,6 +271,8 @@ test('A8, S18: history since a moment ends there, however much came before it', 
   const { acquiredAt: since } = await grant(store, fake, 'z');
   const page = await store.events({ backward: true, since, limit: 10 });
   expect(page).toMatchObject({ outcome: 'rows', rows: [{ resource: 'z' }], more: false });
+  const { next = '' } = page as { next?: string };
+  expect(await store.events({ backward: true, before: next, limit: 10 })).toMatchObject({ rows: [], more: false });
   const older = await store.events({ backward: true, since: since - 1, resource: 'z', limit: 10 });
   expect(older).toMatchObject({ rows: [{ resource: 'z' }], more: false });
   const all = await store.events({ backward: true, since: since - 1_000, resource: 'z', limit: 10 });

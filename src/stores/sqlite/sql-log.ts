@@ -103,8 +103,9 @@ export class SqlLog {
     const rows = page.map((one) => decodeLog(one, space.name, position));
     const isCut = columns.length > query.limit;
     const lastSeen = (): number | undefined => (isFiltered(query) ? this.#last(from, to, query) : page.at(-1)?.[0]);
-    const reached = isCut ? page.at(-1)?.[0] : (bound ?? lastSeen());
-    const more = isCut || (bound !== undefined && !this.#isPast(bound, query));
+    const goesOnAt = bound !== undefined && this.#isPast(bound, query) ? undefined : bound;
+    const reached = isCut ? page.at(-1)?.[0] : (goesOnAt ?? lastSeen());
+    const more = isCut || goesOnAt !== undefined;
     return { outcome: 'rows', rows, next: position(reached ?? at ?? from), more };
   }
 

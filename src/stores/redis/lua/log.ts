@@ -80,7 +80,8 @@ while not isOver and not isPast and #rows < wanted and looked < 5000 do
   if isBackward then backward() else forward() end
 end
 local hasMore = at < seq
-if isBackward then hasMore = at > goneThrough + 1 and not isPast end
+if isPast then at = goneThrough + 1 end
+if isBackward then hasMore = at > goneThrough + 1 end
 if looked == 0 and isBackward and not askedKey then at = 0 end
 reply[5] = 'rows'
 reply[6] = at
