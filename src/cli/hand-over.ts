@@ -1,5 +1,5 @@
 // A lease that outlives the command is its caller's once it has been printed (C3, C6). One whose id nobody has seen would only
-// be in the way until it expires: where standard output cannot be written it is given back.
+// be in the way until it expires: where standard output cannot be written, or nobody reads it, it is given back.
 import type { HeldLease } from '../index.js';
 import type { Context } from './context.js';
 import { safe } from './escape.js';
@@ -24,11 +24,12 @@ export async function handOver(
     output.line(`  until   ${utc(record.expiresAt)} (${span(record.ttlMs)})`);
   }
   await output.flush();
-  if (!output.trouble) {
+  if (!output.gone.aborted) {
     lease.abandon(); // it is not given back when this command ends
     return;
   }
   const { outcome } = await lease.release();
   const fate = outcome === 'unknown' ? `${record.id} stays until ${utc(record.expiresAt)}` : 'the lease was given back';
-  throw new CommandError(EXIT.output, `${cannotBeWritten(output.trouble)}: ${fate}`);
+  const why = output.trouble ? cannotBeWritten(output.trouble) : 'nobody reads standard output';
+  throw new CommandError(EXIT.output, `${why}: ${fate}`);
 }

@@ -21,10 +21,7 @@ export class Output {
 
   constructor(out: NodeJS.WriteStream = process.stdout) {
     this.#out = out;
-    out.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') this.trouble ??= error;
-      this.#gone.abort();
-    });
+    out.on('error', (error: NodeJS.ErrnoException) => this.#failed(error));
     process.stderr.on('error', () => undefined);
   }
 
@@ -70,8 +67,16 @@ export class Output {
   async flush(): Promise<void> {
     if (this.gone.aborted) return;
     await new Promise<void>((resolve) => {
-      this.#out.write('', () => resolve());
+      this.#out.write('', (error) => {
+        if (error) this.#failed(error); // told here first
+        resolve();
+      });
     });
+  }
+
+  #failed(error: NodeJS.ErrnoException): void {
+    if (error.code !== 'EPIPE') this.trouble ??= error;
+    this.#gone.abort();
   }
 
   paint(colour: Colour, text: string): string {

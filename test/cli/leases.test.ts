@@ -60,6 +60,12 @@ describe('C3: acquire', () => {
     },
   );
 
+  test('into a pipe that nobody reads it gives the lease back too (74)', async () => {
+    const { out, err } = await site.shell(`{ holdfast acquire deploy --json; echo $? >&2; } | true`);
+    expect([out, err]).toEqual(['', 'holdfast: nobody reads standard output: the lease was given back\n74\n']);
+    expect((await site.run('ls')).err).toBe('holdfast: nothing to show\n');
+  });
+
   test('told to end while it waits, it leaves the queue and ends with the signal’s code', async () => {
     await site.run('acquire', 'deploy', '--owner', 'alice');
     const waiting = site.start('acquire', 'deploy', '--wait', 'forever');

@@ -170,6 +170,22 @@ describe('W3: tokens', () => {
     await until(async () => (await tickets()) === 0);
   });
 
+  test('W3, W4: with the first token what was opened without one ends: a wait, and a stream of events', async () => {
+    const server = await site.serve();
+    const ask = (path: string, more: RequestInit = {}): Promise<Response> => fetch(`${server.url}${path}`, more);
+    const body = JSON.stringify({ resource: 'a', wait: '1m' });
+    const events = (await ask('/v1/events')).text();
+    await take(server, undefined, 'a');
+    const waiting = ask('/v1/leases', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    await until(async () => ((await (await ask('/v1/tickets')).json()) as { items: unknown[] }).items.length === 1);
+    const admin = await site.token(server, { name: 'ops', role: 'admin' });
+    const answer = await waiting;
+    expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('a token was made meanwhile')]);
+    await events;
+    const tickets = await site.ask(server, 'GET /v1/tickets', { token: admin });
+    expect(tickets.body['items']).toEqual([]);
+  });
+
   test('W3, W5: expired while it waits, a request ends with 401', async () => {
     const server = await site.serve();
     const admin = await site.token(server, { name: 'ops', role: 'admin' });

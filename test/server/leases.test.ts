@@ -1,13 +1,16 @@
 // Leases over HTTP (W1): taken, refused, renewed, released, delegated, up- and downgraded, as a plain client does it.
+import { connect } from 'node:net';
 import Database from 'better-sqlite3';
 import { beforeEach, expect, test } from 'vitest';
 import { servedSite } from '../support/served-site.js';
 
 const site = servedSite();
 
+let url: string;
 beforeEach(async () => {
   const server = await site.start();
   await server.ready;
+  ({ url } = server);
 });
 
 test('W1: a lease is taken, renewed and released', async () => {
@@ -178,4 +181,24 @@ test('W3: every change leaves one line in the log', async () => {
     { operation: 'acquireLease', outcome: 'ACQUIRE_TIMEOUT', resource: 'a' },
     { operation: 'releaseLease', outcome: 'released', leaseId: json.id },
   ]);
+});
+
+test('S9, W5: a client that hangs up at once, its answer unread, leaves no lease', async () => {
+  const { hostname, port } = new URL(url);
+  const hangUp = (name: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const body = JSON.stringify({ resource: name, wait: 0 });
+      const lines = ['POST /v1/leases HTTP/1.1', `host: ${hostname}`, 'content-type: application/json'];
+      const text = [...lines, `content-length: ${body.length}`, '', body].join('\r\n');
+      const socket = connect(Number(port), hostname, () => socket.end(text));
+      socket.on('finish', () => socket.destroy());
+      socket.on('close', () => resolve()).on('error', reject);
+    });
+  for (let i = 0; i < 20; i += 1) await hangUp(`gone/${i}`);
+  const ended = async (): Promise<number> => {
+    const { json } = await site.ask('GET', '/v1/history?type=lease.released&prefix=gone');
+    return (json['items'] as unknown[]).length;
+  };
+  await expect.poll(ended, { timeout: 5_000 }).toBe(20);
+  expect((await site.ask('GET', '/v1/leases?prefix=gone')).json['items']).toEqual([]);
 });

@@ -24,6 +24,9 @@ export const KNOWN_WITHIN_MS = 1_000;
 const MOST_PAGES = 10_000;
 
 const ENDED = 'the token of this request was revoked or has expired';
+const FIRST_MADE = 'a token was made meanwhile: send one, Authorization: Bearer hf_…';
+/** Who came without one. */
+const NO_TOKEN = '';
 
 /** Everybody on this machine, while no token was made. */
 const EVERYBODY: Caller = Object.freeze({
@@ -126,9 +129,9 @@ export class TokenAccess implements Access {
       : unauthorized('this token is not known here, or was revoked: see `holdfast token ls`');
   }
 
-  /** Calls `ended` once when the token of this caller is revoked or expires. Answers the function that stops it. */
-  onEnd({ tokenId }: Caller, ended: Ended): () => void {
-    if (tokenId === undefined) return () => undefined;
+  /** Calls `ended` once when the token of this caller is revoked or expires; of one who came without, when the first is made (W4). Answers
+   *  the function that stops it. */
+  onEnd({ tokenId = NO_TOKEN }: Caller, ended: Ended): () => void {
     const here = this.#listeners.get(tokenId) ?? new Set();
     here.add(ended);
     this.#listeners.set(tokenId, here);
@@ -240,9 +243,9 @@ export class TokenAccess implements Access {
   #tellEnded(): void {
     const now = this.#storeNow();
     for (const [id, listeners] of [...this.#listeners]) {
-      if (this.#reading.book.isLive(id, now)) continue;
+      if (id === NO_TOKEN ? !this.hasTokens : this.#reading.book.isLive(id, now)) continue;
       this.#listeners.delete(id);
-      const why = unauthorized(ENDED);
+      const why = unauthorized(id === NO_TOKEN ? FIRST_MADE : ENDED);
       for (const ended of [...listeners]) ended(why);
     }
   }

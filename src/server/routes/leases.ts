@@ -1,6 +1,7 @@
 // Leases over HTTP (W1): taken, looked at and changed by id and epoch. A waiting acquire ends with its client, its ticket with
 // it; a grant whose answer could not be delivered is ended (S9). `remainingMs` is the store's: a client counts it from the
 // moment it sent its request, and believes a grant it waited for only after a renewal (S7).
+import type { Clock } from '../../domain/clock.js';
 import { isoTime, toRecord } from '../../domain/lease.js';
 import type { Resources } from '../../domain/part.js';
 import type { EndResult } from '../../stores/store.js';
@@ -60,12 +61,21 @@ const acquire = route(
     const { lease } = taken;
     asked.note({ leaseId: lease.id, owner: lease.owner });
     const takeBack = (): void => context.desk.takeBack(lease);
+    await hearOut(context.clock);
     if (signal.aborted) takeBack();
     else signal.addEventListener('abort', takeBack, { once: true });
     request.header('location', `/v1/leases/${lease.id}`);
     return request.json(granted(caller, taken), 201);
   },
 );
+
+/** A client that hung up while its lease was granted has said so to the socket, which is read in the next turn of the loop: once the answer
+ *  is written nobody can tell any more. The turn that is under way may have been past it already, so it is two. */
+function hearOut(clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    clock.soon(() => clock.soon(resolve));
+  });
+}
 
 const list = route(
   {
