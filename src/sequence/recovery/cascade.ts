@@ -4,11 +4,11 @@
 //   off ──more than the threshold expired in one sweep──▶ on ──three sweeps in a row under half of it──▶ off
 //
 // A client of a server whose token is not for everything may not look at it, and goes on as if it were off: the server's own recovery and its
-// other clients see it.
+// other clients see it. No call about it is waited for longer than a moment: whoever recovers has numbers claimed meanwhile (N3).
 import type { TimerHandle } from '../../domain/clock.js';
-import { LeaseError } from '../../domain/errors.js';
+import { LeaseError, mayPass } from '../../domain/errors.js';
 import { makeId } from '../../domain/ids.js';
-import type { AcquireRequest } from '../../domain/requests.js';
+import type { AcquireRequest, EndRequest } from '../../domain/requests.js';
 import type { Settings } from '../../domain/settings.js';
 import type { Store } from '../../stores/store.js';
 import type { SequenceLink } from '../sequence-link.js';
@@ -18,16 +18,25 @@ export const INTERNAL_NAMESPACE = '_holdfast';
 const OVERLAY_MS = 30_000;
 const RENEW_MS = 10_000;
 const LOOK_MS = 5_000;
+const CALL_MS = 1_000;
 const CALM_SWEEPS = 3;
 /** So many sweep intervals without a sweep here mean that none runs here. */
 const UNSWEPT_INTERVALS = 2;
+
+/** The overlay of this process. */
+interface Overlay {
+  readonly id: string;
+  readonly epoch: number;
+  /** Monotonic: when it is over, unless a renewal is answered before. */
+  endsAt: number;
+}
 
 export class Cascade {
   readonly #link: SequenceLink;
   readonly #registry: Registry;
   readonly #report: (error: unknown) => void;
   #isOn = false;
-  #own: { readonly id: string; readonly epoch: number } | undefined;
+  #own: Overlay | undefined;
   #timer: TimerHandle | undefined;
   #calm = 0;
   /** When it was counted last how calm it is, and the most that looks have found since. */
@@ -109,8 +118,7 @@ export class Cascade {
     this.#own = undefined;
     if (!own) return;
     const { clock } = this.#link;
-    const end = { ...own, requestId: clock.randomText(), why: 'released' } as const;
-    await this.#home.end([end]).catch((error: unknown) => this.#report(error)); // it lapses with its ttl
+    await this.#end({ id: own.id, epoch: own.epoch, requestId: clock.randomText(), why: 'released' });
     this.#become(false);
     this.#link.manager.announcer.observer.announce({
       type: 'cascade.left',
@@ -127,9 +135,9 @@ export class Cascade {
     return `cascade/namespace:${this.#link.manager.link.store.namespace}`;
   }
 
-  async #acquire(): Promise<{ id: string; epoch: number } | undefined> {
+  async #acquire(): Promise<Overlay | undefined> {
     const { clock, owner } = this.#link;
-    const { now } = await this.#home.time();
+    const { now } = await this.#within(this.#home.time());
     const request: AcquireRequest = {
       id: makeId(now, clock.randomText()),
       bornAt: now,
@@ -146,8 +154,23 @@ export class Cascade {
       remote: false,
       callerWall: clock.wall(),
     };
-    const [result] = (await this.#home.acquire([request])).results;
-    return result?.outcome === 'granted' ? { id: result.lease.id, epoch: result.lease.epoch } : undefined;
+    const endsAt = clock.monotonic() + OVERLAY_MS;
+    const answer = await this.#within(this.#home.acquire([request])).catch((error: unknown) => {
+      const end = { id: request.id, requestId: clock.randomText(), why: 'cancelled' } as const;
+      if (mayPass(error)) this.#end(end).catch(() => undefined); // it may have been granted (S15)
+      throw error;
+    });
+    const [result] = answer.results;
+    return result?.outcome === 'granted' ? { id: result.lease.id, epoch: result.lease.epoch, endsAt } : undefined;
+  }
+
+  /** What cannot be ended lapses with its ttl. Never rejects. */
+  async #end(request: EndRequest): Promise<void> {
+    await this.#within(this.#home.end([request])).catch((error: unknown) => this.#report(error));
+  }
+
+  #within<T>(answer: Promise<T>): Promise<T> {
+    return this.#link.manager.link.within(CALL_MS, 'recovery mode', answer);
   }
 
   #renewLater(): void {
@@ -160,13 +183,18 @@ export class Cascade {
     const own = this.#own;
     if (!own || this.#link.life.aborted) return;
     const { clock } = this.#link;
-    const request = { ...own, requestId: clock.randomText(), ttlMs: OVERLAY_MS, callerWall: clock.wall() };
+    const { id, epoch } = own;
+    const sentAt = clock.monotonic();
+    const request = { id, epoch, requestId: clock.randomText(), ttlMs: OVERLAY_MS, callerWall: clock.wall() };
     try {
-      const [result] = (await this.#home.renew([request])).results;
+      const [result] = (await this.#within(this.#home.renew([request]))).results;
+      own.endsAt = result?.outcome === 'renewed' ? sentAt + OVERLAY_MS : 0;
       if (result?.outcome === 'renewed') await this.#countUnswept();
-      else this.#own = undefined;
     } finally {
-      if (this.#own) this.#renewLater();
+      if (this.#own === own) {
+        if (own.endsAt > clock.monotonic()) this.#renewLater();
+        else this.#own = undefined; // the next look says whether it is on
+      }
     }
   }
 
@@ -181,7 +209,7 @@ export class Cascade {
   }
   async #ask(): Promise<void> {
     try {
-      const shown = await this.#link.manager.link.within(1_000, 'recovery mode', this.#home.show(this.#name, 0));
+      const shown = await this.#within(this.#home.show(this.#name, 0));
       this.#become(shown.holders.length > 0);
     } catch (error) {
       this.#failed(error); // as it was known last
