@@ -6,7 +6,9 @@ import { streamStage } from '../../test/support/stream-stage.js';
 import { temporaryFolder, type TemporaryFolder } from '../../test/support/temporary-folder.js';
 import { connect } from '../connect.js';
 import type { Holdfast } from '../holdfast.js';
+import { FakeClock } from '../testing/fake-clock.js';
 import type { Stream } from './face.js';
+import { NumberWork } from './number-work.js';
 
 const stage = streamStage();
 let folder: TemporaryFolder;
@@ -22,6 +24,10 @@ afterEach(async () => {
   await atDiskSpeed(leaving.shutdown());
   folder.remove();
 });
+
+async function tick(clock: FakeClock): Promise<void> {
+  for (let ms = 0; ms < 1_050; ms += 50) await clock.advance(50);
+}
 
 /** Time passes while the disk gets its turns. */
 async function atDiskSpeed<T>(work: Promise<T>): Promise<T> {
@@ -61,6 +67,24 @@ describe('A9: in the drain', () => {
       [2, 'committed', 'second'],
       [3, 'gap', undefined],
     ]);
+  });
+
+  test('a number whose answer is on its way is given back, and nobody waits for its lease to run out', async () => {
+    stage.store.order({ calls: 'sequence.lease', replyMs: 1_500 });
+    const leased = expect(lease('a')).rejects.toMatchObject(refused);
+    await stage.clock.advance(10);
+    await atDiskSpeed(leaving.shutdown());
+    await leased;
+    expect(await stage.states()).toEqual([[1, 'gap', undefined]]);
+  });
+
+  test('S18: however many are held, it goes by the first that is over', async () => {
+    const clock = new FakeClock();
+    const work = new NumberWork(clock);
+    for (let i = 0; i < 200_000; i += 1) work.hold({ deadline: clock.monotonic() + 1_000 + (i % 7) });
+    const began = clock.monotonic();
+    await stage.meanwhile(Promise.race([work.idle(5_000), tick(clock)]), 10);
+    expect(clock.monotonic() - began).toBeLessThan(1_100);
   });
 
   test('it is over with the last number, and with the drain at the latest', async () => {

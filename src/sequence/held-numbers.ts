@@ -84,7 +84,9 @@ export class HeldNumbers<Op> implements SequenceLease<Op> {
   async renew(ttl?: Duration): Promise<void> {
     const bounds = { name: 'ttl', minMs: LIMITS.minTtlManualMs, maxMs: LIMITS.ttlMs };
     const ttlMs = ttl === undefined ? this.#trust.ttlMs : parseDuration(ttl, bounds);
+    this.#trust.throwIfOver(); // it would live on in the store, and nobody would believe in it here
     await this.#progress({ what: 'renew', ttlMs }, ttlMs);
+    this.#trust.throwIfOver();
   }
   async partial(work: unknown): Promise<void> {
     await this.#notes.run(() => this.#progress({ what: 'partial', work }));

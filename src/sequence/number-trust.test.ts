@@ -37,3 +37,25 @@ test('S4, S7: a renewal for less than is left shortens nothing', async () => {
   expect(lease.expiresAt).toBe(expiresAt);
   expect(lease.remainingMs()).toBeGreaterThan(TTL_MS / 2);
 });
+
+test('S7, S15: one that is over is not renewed: it would live on in the store, and nobody would believe in it here', async () => {
+  const lease = await stage.lease('op');
+  await stage.clock.advance(TTL_MS - 500); // past its deadline, and not over in the store
+  expect(lease.isHeld).toBe(false);
+  stage.store.forgetCalls();
+  await expect(lease.renew('10m')).rejects.toMatchObject({ code: 'LEASE_LOST' });
+  expect(stage.store.count('sequence.progress')).toBe(0);
+});
+
+test('S7, S15: nor is a renewal believed that is answered when it is over', async () => {
+  const lease = await stage.lease('op');
+  await stage.clock.advance(TTL_MS - 2_000);
+  stage.store.order({ calls: 'sequence.progress', replyMs: 1_500 });
+  const renewed = expect(lease.renew('10m')).rejects.toMatchObject({ code: 'LEASE_LOST' });
+  await stage.clock.advance(1);
+  for (let ms = 0; ms < 2_000; ms += 100) {
+    await stage.clock.advance(100);
+    lease.remainingMs();
+  }
+  await renewed;
+});

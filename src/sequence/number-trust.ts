@@ -94,6 +94,12 @@ export class NumberTrust {
     if (this.remainingMs() > 0) return;
     throw this.#reason ?? (this.#state === 'settled' ? this.#isOver() : this.#overdue({ inDoubt: true }));
   }
+  /** Doubt is no end: what is asked of the store then answers it. */
+  throwIfOver(): void {
+    this.remainingMs();
+    if (this.#state === 'held') return;
+    throw this.#reason ?? this.#isOver();
+  }
   /** Whether this error is its own deadline. */
   isOverdueBy(error: unknown): boolean {
     return this.#state === 'overdue' && error === this.#reason;

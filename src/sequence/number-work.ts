@@ -59,7 +59,8 @@ export class NumberWork {
   async #until(withinMs: number, isSo: () => boolean): Promise<void> {
     const until = this.#clock.monotonic() + withinMs;
     while (!isSo()) {
-      const next = Math.min(until, ...[...this.#held].map(({ deadline }) => deadline));
+      let next = until;
+      for (const { deadline } of this.#held) next = Math.min(next, deadline);
       const leftMs = next - this.#clock.monotonic();
       if (this.#clock.monotonic() >= until) return;
       await this.#change(Math.max(0, leftMs));

@@ -19,6 +19,9 @@ import { RecoveryOf } from './recovery/recovery-of.js';
 import type { Recoverer } from './recovery/recoverer.js';
 import type { Registry } from './recovery/registry.js';
 import type { ResultKeeper } from './result-keeper.js';
+import type { LeaseNumbersResult } from '../stores/sequence-store.js';
+
+type Leased = Extract<LeaseNumbersResult, { outcome: 'leased' }>;
 
 const KNOWN: ReadonlySet<string> = new Set<keyof LeaseNumberOptions>(['operationId', 'kind', 'ttl', 'count']);
 const DEFAULT_TTL_MS = 120_000;
@@ -47,7 +50,12 @@ export class OpenStream<Op> implements Stream<Op> {
     this.recovery = new RecoveryOf(parts, this.name);
   }
 
-  async lease(options: LeaseNumberOptions): Promise<HeldNumbers<Op>> {
+  /** A shutdown waits for the answer, and gives back what it brings. */
+  lease(options: LeaseNumberOptions): Promise<HeldNumbers<Op>> {
+    return this.#parts.work.note(this.#lease(options));
+  }
+
+  async #lease(options: LeaseNumberOptions): Promise<HeldNumbers<Op>> {
     const request = await this.#request(options);
     const { link, room } = this.#parts;
     const until = link.clock.monotonic() + PATIENCE_MS;
@@ -64,8 +72,10 @@ export class OpenStream<Op> implements Stream<Op> {
         if (result.outcome === 'settled') throw settledAlready(request, result.items);
         if (result.outcome === 'mismatch') throw otherLease(request);
         if (result.outcome === 'leased') {
+          if (link.intake.aborted) return await this.#giveUp(request, result);
           const held = new HeldNumbers<Op>(this.#parts, request, result, sent, this.#parts.keeper);
-          if (held.isHeld || (await isProlonged(held, request.ttlMs))) return held;
+          if (held.isHeld) return held;
+          await this.#prolong(request, result, until);
         }
         if (link.clock.monotonic() >= until) throw stillRecovered(request);
         const waitMs = result.outcome === 'recovering' ? result.retryAfterMs : 0;
@@ -75,6 +85,25 @@ export class OpenStream<Op> implements Stream<Op> {
     } finally {
       wake.leave();
     }
+  }
+
+  /**
+   * S7: less than the margin was left of it when the answer arrived. It is this operation's own number, so it is prolonged, not given
+   * up, and then asked for again: the same number, or what became of it (N1).
+   */
+  async #prolong({ stream, operationId, ttlMs }: LeaseNumbers, { epoch }: Leased, until: number): Promise<void> {
+    const { link } = this.#parts;
+    const longMs = Math.min(ttlMs + marginMs(ttlMs), LIMITS.ttlMs);
+    const request = { stream, operationId, epoch, progress: { what: 'renew', ttlMs: longMs } } as const;
+    await link.untilAnswered(until, () => link.progress(request));
+  }
+
+  /** A shutdown has begun meanwhile: nothing new is begun, and what nobody will use is in everybody's way. */
+  async #giveUp({ stream, operationId }: LeaseNumbers, { epoch, again }: Leased): Promise<never> {
+    const { link } = this.#parts;
+    const request = { stream, operationId, epoch, reason: 'shutdown() was called' };
+    if (!again) await link.call('release', (store) => store.release([request])).catch(() => undefined); // it lapses by its ttl
+    throw link.intake.reason;
   }
 
   async #request(options: LeaseNumberOptions): Promise<LeaseNumbers> {
@@ -136,20 +165,6 @@ export class OpenStream<Op> implements Stream<Op> {
     const query = { stream: this.name, limit: 1 };
     return (await this.#parts.link.call('streams', (store) => store.streams(query))).streams[0];
   }
-}
-
-/**
- * S7: less than the margin is left of it when the answer arrives. It is this operation's own number, so it is prolonged, not given
- * up; where it is over by then, it is asked for again: the same number, or what became of it (N1).
- */
-async function isProlonged(held: HeldNumbers<unknown>, ttlMs: number): Promise<boolean> {
-  try {
-    await held.renew(Math.min(ttlMs + marginMs(ttlMs), LIMITS.ttlMs));
-  } catch (error) {
-    if (error instanceof LeaseError && error.code === 'LEASE_LOST') return false;
-    throw error;
-  }
-  return held.isHeld;
 }
 
 function stillRecovered({ stream, operationId }: LeaseNumbers): LeaseError {
