@@ -71,6 +71,21 @@ describe('Q5: upgrade', () => {
     expect([first.now().state, mine.isHeld]).toEqual(['open', true]);
   });
 
+  test('two of one handle in one tick: the second is refused, and the first loses nothing by it', async () => {
+    const site = await managerSite();
+    const mine = await site.leases.acquire('x', SHARED);
+    const theirs = await site.leases.acquire('x', { ...SHARED, owner: 'bob' });
+    const [first, second] = [watched(mine.upgrade({ wait: '60s' })), watched(mine.upgrade({ wait: '60s' }))];
+    await site.pass(100);
+    expect([first.now().state, String(second.now().error)]).toEqual(['open', expect.stringMatching(/under way/)]);
+    site.store.order({ calls: 'acquire', replyMs: 900 });
+    await theirs.release();
+    await site.pass(100);
+    await expect(mine.renew()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' }); // it meets the new epoch first
+    await site.pass(1_000);
+    expect([first.now().state, mine.isHeld, mine.parts[0]?.mode]).toEqual(['done', true, 'exclusive']);
+  });
+
   test('that was refused may be tried again at once, and so may what else an upgrade keeps out', async () => {
     const site = await managerSite();
     const mine = await site.leases.acquire('x', SHARED);

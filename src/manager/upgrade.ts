@@ -47,7 +47,7 @@ export async function upgrade(
   };
   hold.upgrading = upgrading;
   const isOver = (): void => {
-    hold.upgrading = undefined;
+    if (hold.upgrading === upgrading) hold.upgrading = undefined;
     manager.lookAgain(hold);
     settle();
   };
@@ -83,10 +83,15 @@ async function waitOf({ defaults, link }: LeaseManager, wait: Wait | undefined):
 export async function noUpgrade({ link }: LeaseManager, hold: Hold): Promise<void> {
   const { upgrading, terms } = hold;
   if (upgrading?.isAnswered) await link.within(terms.requestTimeoutMs, 'upgrade', upgrading.settled);
+  throwIfUpgrading(hold);
+}
+function throwIfUpgrading(hold: Hold): void {
   if (hold.upgrading) throw invalid(`an upgrade of ${nameOf(hold.parts)} is under way: let it finish first`);
 }
 
+/** Nothing is waited for between this and the mark of the upgrade: of two that waited side by side one goes on. */
 function check(manager: LeaseManager, hold: Hold): void {
+  throwIfUpgrading(hold);
   manager.checkOpen();
   hold.throwIfLost();
   if (hold.parts.some((part) => part.mode === 'shared')) return;
