@@ -7,7 +7,7 @@ import type { Load } from '../../domain/load.js';
 import { classifyLoad } from '../../domain/load.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { Settlement, SettleRequest } from '../../domain/sequence-requests.js';
-import type { Claimed } from '../../domain/sequence.js';
+import type { Claimed, OperationState } from '../../domain/sequence.js';
 import type { SettleResult } from '../../stores/sequence-store.js';
 import { pause, type SequenceLink } from '../sequence-link.js';
 import type { Cascade } from './cascade.js';
@@ -166,8 +166,12 @@ export class Recoverer {
     const { log } = this.#parts;
     const settlement = await this.#decider.decide(item, load);
     const { stream, operationId, claimEpoch, kind, first } = item;
-    const outcome = await this.#settle({ stream, operationId, claimEpoch, settlement });
-    if (outcome === 'notHeld') return true; // somebody else settled it, or has it now
+    const { result, isRepeat } = await this.#settle({ stream, operationId, claimEpoch, settlement });
+    if (result?.outcome === 'notHeld') {
+      // Somebody else settled it, or has it now; or the try before this one did, and then nobody else cleans up.
+      if (isRepeat && (await this.#isFoundOver(item, result.state))) await this.cleanUp(item);
+      return true;
+    }
     const facts = { stream, number: first, operationId, kind, load, to: settlement.to, overrunMs: item.overrunMs };
     if (settlement.to === 'retry') {
       log.warn({ ...facts, error: settlement.error }, 'recovery of a number failed; it is tried again');
@@ -179,14 +183,25 @@ export class Recoverer {
   }
 
   /** V4: whether nobody will try it again: not a gap that keeps its result, nor what waits for a person. */
-  async #isOver({ stream, first, isGap }: Claimed, settlement: Settlement): Promise<boolean> {
+  async #isOver(item: Claimed, settlement: Settlement): Promise<boolean> {
     if (settlement.to === 'commit' || settlement.to === 'move') return true;
     if (settlement.to !== 'gap' || settlement.againAfterMs !== undefined) return false;
-    if (!isGap) return true;
     // A gap that was tried again may have been a person's order, and is in the queue still.
+    return !item.isGap || !(await this.#isManual(item));
+  }
+  /** The same by what is found, where it is not known who settled it: a gap that keeps something may be tried again. */
+  async #isFoundOver(item: Claimed, state: OperationState): Promise<boolean> {
+    if (state !== 'gap') return state === 'committed' || state === 'filled' || state === 'moved';
+    const query = { stream: item.stream, after: item.first - 1, limit: 1 };
+    const { gaps } = await this.#parts.link.call('gaps', (store) => store.gaps(query));
+    const gap = gaps.find(({ number }) => number === item.first);
+    if (!gap || gap.movedTo !== undefined) return gap !== undefined;
+    return !gap.hasResult && !(await this.#isManual(item));
+  }
+  async #isManual({ stream, first }: Claimed): Promise<boolean> {
     const query = { stream, after: { stream, number: first - 1 }, limit: 1 };
     const { items } = await this.#parts.link.call('manualItems', (store) => store.manualItems(query));
-    return items[0]?.number !== first;
+    return items[0]?.number === first;
   }
 
   /** Of an operation that is over for good (V6). Never rejects. */
@@ -197,13 +212,16 @@ export class Recoverer {
   }
 
   /** S15: asked again while an answer may come; its claim is kept meanwhile, and is settled once. */
-  #settle(request: SettleRequest): Promise<SettleResult['outcome'] | undefined> {
+  async #settle(request: SettleRequest): Promise<{ result: SettleResult | undefined; isRepeat: boolean }> {
     const { link } = this.#parts;
-    const ask = async (): Promise<SettleResult['outcome'] | undefined> => {
+    let tries = 0;
+    const ask = async (): Promise<SettleResult | undefined> => {
+      tries += 1;
       const [result] = (await link.call('settle', (store) => store.settle([request]))).results;
       if (result?.outcome === 'failed') throw result.error;
-      return result?.outcome;
+      return result;
     };
-    return askAgain(link, SETTLE_MS, ask);
+    const result = await askAgain(link, SETTLE_MS, ask);
+    return { result, isRepeat: tries > 1 };
   }
 }

@@ -1,6 +1,6 @@
 // Recovery over a store that fails or falls silent while a number is claimed, kept or settled: whoever waits goes on within
 // seconds, and nobody does the work of somebody who is at it.
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { streamStage, TTL_MS } from '../../../test/support/stream-stage.js';
 import { connect } from '../../connect.js';
 import { pause } from '../sequence-link.js';
@@ -35,6 +35,68 @@ describe('N3, S15: what fails once holds nobody up', () => {
       expect(await stage.states()).toEqual([[1, 'gap', undefined]]);
     },
   );
+});
+
+describe('V6, S15: the answer to a settle is lost', () => {
+  const LOST = ['failAfter', 'loseReply'] as const;
+  const loseOne = (fault: (typeof LOST)[number]): void => {
+    stage.store.order({ calls: 'sequence.settle', fault });
+  };
+  const cleaned: string[] = [];
+  beforeEach(() => {
+    cleaned.length = 0;
+    stage.stream.recovery.cleaner('import', async (operationId) => void cleaned.push(operationId));
+  });
+  const recover = (): Promise<unknown> => stage.meanwhile(stage.stream.recovery.run(), 60_000);
+
+  test.each(LOST)('V6: its cleaners run, whether it was made a gap or stored (%s)', async (fault) => {
+    await stage.lease('none', 'import');
+    await (await stage.lease('whole', 'import')).finished('done');
+    await stage.clock.advance(TTL_MS);
+    loseOne(fault);
+    await recover();
+    expect(cleaned).toEqual(['none', 'whole']);
+    await (await stage.lease('again', 'import')).finished('done');
+    await stage.clock.advance(TTL_MS);
+    loseOne(fault);
+    await recover();
+    expect(cleaned).toEqual(['none', 'whole', 'again']);
+  });
+
+  test.each(LOST)('V4: what is kept, to be tried again or for a person, has its files still (%s)', async (fault) => {
+    await (await stage.lease('kept', 'import')).partial('half');
+    await stage.clock.advance(TTL_MS);
+    loseOne(fault);
+    await recover();
+    stage.stream.recovery.step('import', async () => Promise.reject(new Error('no disk')));
+    await stage.lease('manual', 'import');
+    await stage.clock.advance(TTL_MS);
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      loseOne(fault);
+      await recover();
+      await stage.clock.advance(5_000);
+    }
+    expect(await stage.stream.recovery.manual.list()).toMatchObject([{ operationId: 'manual' }]);
+    expect(cleaned).toEqual([]);
+  });
+
+  test('V6: of a gap that readers have been shown, stored elsewhere, they run too', async () => {
+    await (await stage.lease('a', 'import')).partial('half');
+    await stage.clock.advance(TTL_MS);
+    await recover();
+    await stage.meanwhile(stage.stream.waitFor(2));
+    stage.stream.recovery.rebuild('import', async () => 'whole');
+    await stage.clock.advance(60_000);
+    loseOne('failAfter');
+    await recover();
+    expect([await stage.states(), cleaned]).toEqual([
+      [
+        [1, 'gap', 2],
+        [2, 'committed', 'whole'],
+      ],
+      ['a'],
+    ]);
+  });
 });
 
 test('N3, V2: gaps that are tried again, slowly, hold up nobody who waits for a number', async () => {
