@@ -1,5 +1,6 @@
 // What the alert monitors of all servers share, in one document of at most 4 KiB: samples, how each alert stands, and what
-// still has to be sent. Samples are kept close together for six minutes and five minutes apart before that.
+// still has to be sent. Samples are kept close together for six minutes and five minutes apart before that, however many
+// servers write them: they reach back over the whole hour also where there is little room.
 import { NOTHING, SAMPLES_KEPT_MS, SUMS, type AlertState, type Sample } from './alert-rules.js';
 
 /** A notice on its way to the webhook. */
@@ -26,6 +27,8 @@ export interface AlertRecord {
 const VERSION = 1;
 const CLOSE_MS = 6 * 60_000;
 const APART_MS = 5 * 60_000;
+/** How close together is of use: many servers write more often than that. */
+const NEAR_MS = 10_000;
 const MAX_TEXT = 3_900;
 export const MAX_OUTBOX = 8;
 const KEYS = ['at', ...SUMS, 'gaps', 'skewMs'] as const;
@@ -37,11 +40,19 @@ export function withSample(samples: readonly Sample[], sample: Sample): Sample[]
   const kept: Sample[] = [];
   for (const one of samples) {
     const ageMs = sample.at - one.at;
+    if (ageMs < 0 || ageMs > SAMPLES_KEPT_MS) continue;
     const previous = kept.at(-1);
-    const isNeeded = ageMs <= CLOSE_MS || previous === undefined || one.at - previous.at >= APART_MS;
-    if (ageMs >= 0 && ageMs <= SAMPLES_KEPT_MS && isNeeded) kept.push(one);
+    const apartMs = ageMs <= CLOSE_MS ? NEAR_MS : APART_MS;
+    if (previous === undefined || one.at - previous.at >= apartMs) kept.push(one);
+    else kept[kept.length - 1] = withFiguresOf(previous, one);
   }
   return [...kept, sample];
+}
+
+/** What one server saw, a clock that is off, is not lost with its sample: the others have not seen it. */
+function withFiguresOf(sample: Sample, dropped: Sample): Sample {
+  const gaps = Math.max(sample.gaps, dropped.gaps);
+  return { ...sample, gaps, skewMs: Math.max(sample.skewMs, dropped.skewMs) };
 }
 
 export function writeRecord(record: AlertRecord): Record<string, unknown> {
@@ -49,8 +60,22 @@ export function writeRecord(record: AlertRecord): Record<string, unknown> {
   for (;;) {
     const document = { v: VERSION, samples: packed(samples), ...rest(record) };
     if (samples.length <= 1 || JSON.stringify(document).length <= MAX_TEXT) return document;
-    samples = samples.filter((_, i) => (samples.length - 1 - i) % 2 === 0); // the newest stays
+    samples = thinned(samples);
   }
+}
+
+/** Without the one whose neighbours are closest together. A record that is full for long is thinned at every write: so the
+ *  oldest stays, and the hour with it. The newest stays anyway. */
+function thinned(samples: readonly Sample[]): Sample[] {
+  if (samples.length <= 2) return samples.slice(-1);
+  const spanMs = (i: number): number => (samples[i + 1]?.at ?? 0) - (samples[i - 1]?.at ?? 0);
+  let least = 1;
+  for (let i = 2; i < samples.length - 1; i += 1) if (spanMs(i) < spanMs(least)) least = i;
+  const dropped = samples[least] ?? NOTHING;
+  return samples.flatMap((one, i) => {
+    if (i === least) return [];
+    return i === least - 1 ? [withFiguresOf(one, dropped)] : [one];
+  });
 }
 
 function rest({ alerts, outbox, seen }: AlertRecord): Record<string, unknown> {
