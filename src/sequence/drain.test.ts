@@ -129,6 +129,14 @@ describe('A9, V7: a result in hand when the connection is closed', () => {
     expect(await stage.states()).toEqual([[1, 'committed', 'done']]);
   });
 
+  test('that is committed only afterwards waits for no answer of a store that is silent', async () => {
+    const held = await lease('a');
+    await atDiskSpeed(leaving.shutdown());
+    stage.store.order({ fault: 'loseRequest', calls: 'sequence.commit' });
+    const committed = held.commit('done').catch((error: unknown) => error);
+    expect(await committed).toMatchObject({ details: { spooled: true }, cause: refused }); // no time passes
+  });
+
   test('goes there too where it still waited for its turn', async () => {
     const [first, second] = [await stage.lease('a'), await lease('b')];
     const committed = second.commit('done', { ordered: true }).catch((error: unknown) => error as Error);

@@ -155,10 +155,12 @@ export function pause(clock: Clock, ms: number, ...signals: readonly (AbortSigna
   });
 }
 
-/** The answer, or a rejection as soon as the signal aborts: the request may still have its effect. */
+/** The answer, or a rejection as soon as the signal aborts, or has aborted: the request may still have its effect. */
 export function unlessAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, () => reject(new Error('aborted')));
+    const stop = (): void => reject(new Error('aborted'));
+    if (signal.aborted) stop();
+    const forget = onAbort(signal, stop);
     answer.then(resolve, reject).finally(forget);
   });
 }
