@@ -4,6 +4,8 @@ import { pass, serviceSite, type ServiceSite } from '../../test/support/service-
 import type { EventFacts } from '../domain/events.js';
 import { sentenceOf } from '../domain/events.js';
 import { noTotals } from '../observe/log-totals.js';
+import type { Store } from '../stores/store.js';
+import { FaultyStore } from '../testing/faulty-store.js';
 import { newCounts, type AlertFigures } from './alert-figures.js';
 import { ALERTS_EVERY_MS, AlertMonitor } from './alert-monitor.js';
 
@@ -18,7 +20,7 @@ interface Server {
   gaps: number;
 }
 
-function serverOn(site: ServiceSite, owner: string): Server {
+function serverOn(site: Omit<ServiceSite, 'store'> & { readonly store: Store }, owner: string): Server {
   const heard: EventFacts[] = [];
   const server: Server = {
     heard,
@@ -75,6 +77,20 @@ describe('O3: the alert monitor', () => {
     await pass(site.clock, 6 * MINUTE, 200);
     expect(told(servers).at(-1)).toBe('Alert conflicts cleared');
     for (const { monitor } of servers) await monitor.stop();
+  });
+
+  test('O3, S15: a record whose answer is lost is written once, and what it counted counts once', async () => {
+    const site = serviceSite();
+    const store = new FaultyStore(site.store, site.clock);
+    const server = serverOn({ ...site, store }, 'one');
+    server.monitor.start();
+    await ticks(site, 2);
+    server.process = { ...server.process, conflicts: 2 }; // twice that is over 0.01 a second
+    store.order({ calls: 'acquire' }).order({ calls: 'acquire', fault: 'failAfter' }); // its turn, and the record
+    await pass(site.clock, 4 * MINUTE, 200);
+    const [conflicts] = (await server.monitor.alerts()).filter(({ alert }) => alert === 'conflicts');
+    expect(conflicts).toMatchObject({ state: 'ok', value: expect.closeTo(2 / 300, 4) as unknown });
+    await server.monitor.stop();
   });
 
   test('O3: the same rows of the log, seen by two servers, count once', async () => {
