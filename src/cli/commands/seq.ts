@@ -78,7 +78,7 @@ async function allStreams(leases: Holdfast): Promise<StreamFigures[]> {
     const after = found.at(-1)?.name;
     const page = await leases.streams({ limit: PAGE, ...(after === undefined ? {} : { after }) });
     found.push(...page.items);
-    ({ more } = page);
+    more = page.more && page.items.length > 0; // without a last name there is nothing to go on from
   }
   return found;
 }

@@ -26,3 +26,4 @@ export {
 } from './rules.js';
 export { actorOf, tokenView, type NewToken, type TokenView } from './token.js';
 export { KNOWN_WITHIN_MS, TokenAccess } from './token-access.js';
+export { visibleManual, visibleStreams } from './visible-pages.js';

@@ -4,7 +4,7 @@ import { LeaseError } from '../../domain/errors.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { ManualItem, StreamFigures } from '../../domain/sequence.js';
 import { storedOtherwise, toStreamGap } from '../../sequence/outcomes.js';
-import { actorOf, mayRead, ownerFor, requireNames } from '../access/index.js';
+import { actorOf, ownerFor, requireNames, visibleStreams } from '../access/index.js';
 import type { Caller, ServerContext } from '../context.js';
 import { route, type Route } from '../route.js';
 import {
@@ -30,7 +30,6 @@ import { only } from './streams.js';
 const tag = 'streams';
 const PAGE = 100;
 const MOST_TRIM_STEPS = 1_000;
-const MOST_LIST_STEPS = 100;
 
 function shown({ oldestOpen, readers, ...figures }: StreamFigures): object {
   const open = oldestOpen && {
@@ -61,20 +60,12 @@ const list = route(
     answers: { 200: { description: 'A page', schema: streamPage } },
   },
   async ({ query, caller, request, signal }, context) => {
-    const limit = query.limit ?? PAGE;
-    // Streams the caller may not see are passed over here: it could not name the last of them to go on.
-    const size = caller.prefix === undefined ? limit : LIMITS.rowsPerStep;
-    const items: StreamFigures[] = [];
-    let { after } = query;
-    let more = true;
-    for (let step = 0; step < MOST_LIST_STEPS && more && items.length < limit && !signal.aborted; step += 1) {
-      const asked = { after, limit: size };
+    const wanted = { after: query.after, limit: query.limit ?? PAGE };
+    const { streams, more } = await visibleStreams(caller, wanted, async (asked) => {
       const page = await askStreams(context, 'streams', (store) => store.streams(asked));
-      items.push(...page.streams.filter(({ name }) => mayRead(caller, name)));
-      after = page.streams.at(-1)?.name;
-      ({ more } = page);
-    }
-    return request.json({ items: items.slice(0, limit).map(shown), more: more || items.length > limit });
+      return { ...page, more: page.more && !signal.aborted }; // nobody is there any more to read on for
+    });
+    return request.json({ items: streams.map(shown), more });
   },
 );
 

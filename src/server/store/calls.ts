@@ -15,7 +15,7 @@ import { Namespaces } from './namespaces.js';
 import { foreignNumbers, refuseLeased } from './number-owners.js';
 import { lookUp, permitItem, permitNamespace, permitOrder, type Known } from './permits.js';
 import type { Tickets } from './tickets.js';
-import { failedItem, visibleAnswer, visibleResult } from './visible.js';
+import { askVisible, failedItem, visibleAnswer, visibleResult } from './visible.js';
 
 export interface Call {
   readonly method: string;
@@ -64,7 +64,7 @@ export class StoreCalls {
   async #one(method: OneMethod, store: Store, call: Call, caller: Caller): Promise<object> {
     const args = checked(method.args, call.args, 'the arguments');
     const permitted = await permitOrder(store, call.method, caller, args);
-    const reply = await method.call(store, permitted);
+    const reply = await askVisible(call.method, caller, permitted, (asked) => method.call(store, asked));
     const isLook = call.method === 'sequences.read' || call.method === 'sequences.barrier';
     if (isLook && !mayDo(caller, 'admin')) {
       const { stream } = args[0] as { stream: string };

@@ -141,7 +141,7 @@ const OVER_ALL_STREAMS: ReadonlySet<string> = new Set([
 
 function permitStream(method: string, caller: Caller, order: { stream?: string; owner?: string }): void {
   if (order.stream !== undefined) requireNames(caller, [order.stream]);
-  else if (!OVER_ALL_STREAMS.has(method)) requireWhole(caller); // answers of the others are cut to what may be seen
+  else if (!OVER_ALL_STREAMS.has(method)) requireWhole(caller); // the others read only what may be seen
   if (order.owner !== undefined) ownerFor(caller, order.owner);
 }
 

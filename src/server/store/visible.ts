@@ -3,9 +3,19 @@
 import type { LogRow } from '../../domain/events.js';
 import type { Lease } from '../../domain/lease.js';
 import type { LeaseError } from '../../domain/errors.js';
+import type { ManualQuery, StreamQuery } from '../../domain/sequence-requests.js';
 import type { WaitStep } from '../../domain/wait-graph.js';
 import type { Failed } from '../../stores/store.js';
-import { mayRead, redactRefusal, visibleCycle, visibleGraph, visibleLease, visibleLeases } from '../access/index.js';
+import {
+  mayRead,
+  redactRefusal,
+  visibleCycle,
+  visibleGraph,
+  visibleLease,
+  visibleLeases,
+  visibleManual,
+  visibleStreams,
+} from '../access/index.js';
 import type { Caller } from '../context.js';
 import { problemOf } from '../problem.js';
 
@@ -33,6 +43,19 @@ export function failedItem(error: LeaseError): object {
   return { outcome: 'failed', problem: problemOf(error) };
 }
 
+/** A page over all streams is read until it has what the caller may see; anything else is asked once. */
+export function askVisible(
+  method: string,
+  caller: Caller,
+  args: readonly unknown[],
+  ask: (args: readonly unknown[]) => Promise<object>,
+): Promise<object> {
+  const one = (query: object): Promise<never> => ask([query]) as Promise<never>;
+  if (method === 'sequences.streams') return visibleStreams(caller, args[0] as StreamQuery, one);
+  if (method === 'sequences.manualItems') return visibleManual(caller, args[0] as ManualQuery, one);
+  return ask(args);
+}
+
 /** The answer of a method that takes no list. */
 export function visibleAnswer(method: string, caller: Caller, answer: object): object {
   const see = VISIBLE[method];
@@ -57,14 +80,6 @@ const VISIBLE: Readonly<Record<string, (caller: Caller, answer: Facts) => object
       ? { ...answer, rows: visibleRows(caller, answer['rows'] as readonly LogRow[]) }
       : answer,
   waitGraph: (caller, answer) => ({ ...answer, ...visibleGraph(caller, answer as never) }),
-  'sequences.streams': (caller, answer) => ({
-    ...answer,
-    streams: (answer['streams'] as readonly { name: string }[]).filter(({ name }) => mayRead(caller, name)),
-  }),
-  'sequences.manualItems': (caller, answer) => ({
-    ...answer,
-    items: (answer['items'] as readonly { stream: string }[]).filter(({ stream }) => mayRead(caller, stream)),
-  }),
 };
 
 /** Rows of the log; one that is partly outside keeps only the names inside, and of its facts only what names nobody. */
