@@ -59,7 +59,7 @@ async function allUnder(leases: Holdfast, under: string): Promise<RevokeTarget> 
 }
 
 async function holdersOf(leases: Holdfast, resource: string): Promise<RevokeTarget> {
-  const { holders, queue, blockedMs } = await leases.show(resource, NO_HISTORY);
+  const { holders, queueLength, holderCount, blockedMs } = await leases.show(resource, NO_HISTORY);
   const { storeNow } = await leases.now();
   const here = holders.filter(({ parts }) => parts.some(({ name }) => name === resource));
   const above = holders.find((holder) => !here.includes(holder));
@@ -70,15 +70,19 @@ async function holdersOf(leases: Holdfast, resource: string): Promise<RevokeTarg
       `${resource} is held by ${above.owner} through ${subtree}: revoke that instead`,
     );
   }
-  if (here.length === 0 && blockedMs > 0 && queue.length > 0) {
-    const text = `nobody holds ${resource}; it is blocked for ${span(blockedMs)} more, and ${queue.length} wait`;
+  if (holders.length === 0 && holderCount > 0) {
+    const text = `${resource} is held outside what this token may see: it takes one with a wider prefix`;
+    throw new CommandError(EXIT.refused, text);
+  }
+  if (here.length === 0 && blockedMs > 0 && queueLength > 0) {
+    const text = `nobody holds ${resource}; it is blocked for ${span(blockedMs)} more, and ${queueLength} wait`;
     throw new CommandError(EXIT.refused, `${text}: let it pass, or end the waiting too with --under ${resource}`);
   }
-  const views = here.map((record) => leaseView(record, storeNow, queue.length));
+  const views = here.map((record) => leaseView(record, storeNow, queueLength));
   const byId = here.map(({ id }) => ({ leaseId: id }));
   const orders = here.length === 0 && blockedMs > 0 ? [{ resource }] : byId; // revoking the name lifts its blocks (Q6)
   const none = `nobody holds ${resource}`;
-  return { name: resource, views, none, queueLength: queue.length, orders, resource, highestEpoch: highest(holders) };
+  return { name: resource, views, none, queueLength, orders, resource, highestEpoch: highest(holders) };
 }
 
 async function oneLease(leases: Holdfast, id: string): Promise<RevokeTarget> {
@@ -86,9 +90,8 @@ async function oneLease(leases: Holdfast, id: string): Promise<RevokeTarget> {
   const { storeNow } = await leases.now();
   const isStanding = record?.status === 'active' || record?.status === 'pending';
   const resource = record?.parts[0]?.name;
-  const { queue, holders } =
-    resource === undefined ? { queue: [], holders: [] } : await leases.show(resource, NO_HISTORY);
-  const queueLength = queue.length;
+  const { queueLength, holders } =
+    resource === undefined ? { queueLength: 0, holders: [] } : await leases.show(resource, NO_HISTORY);
   return {
     name: id,
     views: record && isStanding ? [leaseView(record, storeNow, queueLength)] : [],

@@ -45,6 +45,9 @@ export interface ShowOptions {
 export interface ResourceView {
   holders: LeaseRecord[];
   queue: LeaseRecord[];
+  /** With those that a token bound to a prefix may not see (W3). */
+  holderCount: number;
+  queueLength: number;
   /** How long a block still keeps everybody out, in milliseconds. */
   blockedMs: number;
   history: LeaseEvent[];
@@ -85,10 +88,13 @@ export class Looking {
 
   async show(resource: string, options: ShowOptions = {}): Promise<ResourceView> {
     const events = shownEvents(options);
-    const { holders, queue, blockedMs, history } = await this.#ask('show', (store) => store.show(resource, events));
+    const shown = await this.#ask('show', (store) => store.show(resource, events));
+    const { holders, queue, holderCount = holders.length, queueLength = queue.length, blockedMs, history } = shown;
     return {
       holders: holders.map(toRecord),
       queue: queue.map(toRecord),
+      holderCount,
+      queueLength,
       blockedMs,
       history: history.map(toEvent),
     };
@@ -121,8 +127,8 @@ export class Looking {
 
   /** An exclusive request would be refused now. */
   async isLocked(resource: string): Promise<boolean> {
-    const { holders, queue, blockedMs } = await this.show(resource, { history: 0 });
-    return holders.length > 0 || queue.length > 0 || blockedMs > 0;
+    const { holderCount, queueLength, blockedMs } = await this.show(resource, { history: 0 });
+    return holderCount > 0 || queueLength > 0 || blockedMs > 0;
   }
 
   /** Whether a live lease of this owner covers the name, itself or by a subtree above it. */

@@ -130,6 +130,9 @@ export interface Listed extends Reply {
 export interface Shown extends Reply {
   readonly holders: readonly Lease[];
   readonly queue: readonly Lease[];
+  /** How many there are, told by a server that leaves out of the lists what its caller may not see (W3). Else: all of them. */
+  readonly holderCount?: number;
+  readonly queueLength?: number;
   /** How long a block (Q6) still keeps everybody out; 0 when none does. */
   readonly blockedMs: number;
   /** Newest first. */

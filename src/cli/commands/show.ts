@@ -11,6 +11,7 @@ import { span, utc } from '../times.js';
 
 const MOST_QUEUED = 50;
 const MOST_EVENTS = 10;
+const OUTSIDE = 'outside what this token may see';
 
 export function define(command: Command, context: Context): void {
   command.argument('<resource>', 'the name to look at').action(async (resource: string) => {
@@ -31,17 +32,20 @@ function* describe({ output }: Context, resource: string, view: ResourceView, st
     broken(text, output.width, ' '.repeat(indent), ' '.repeat(indent + 2));
   yield output.paint('bold', safe(resource));
   const holders = view.holders.map((record) => leaseView(record, storeNow, 0));
-  if (holders.length === 0) {
+  const [heldOutside, waitOutside] = [view.holderCount - holders.length, view.queueLength - view.queue.length];
+  if (view.holderCount === 0) {
     const blocked = `free in ${span(view.blockedMs)}: kept out by minHold or lockDelay`;
     yield* say(view.blockedMs > 0 ? blocked : 'held by nobody');
   }
   for (const holder of holders) for (const text of facts(holder)) yield* say(text);
-  yield* say(view.queue.length === 0 ? 'nobody waits' : `${view.queue.length} waiting:`);
+  if (heldOutside > 0) yield* say(`held ${OUTSIDE} (${heldOutside})`);
+  yield* say(view.queueLength === 0 ? 'nobody waits' : `${view.queueLength} waiting:`);
   for (const [i, ticket] of view.queue.slice(0, MOST_QUEUED).entries()) {
     const waiter = leaseView(ticket, storeNow, i);
     yield* say(`${waiter.queue} ${waiter.owner}, for ${waiter.age}, id ${ticket.id}`, 4);
   }
   if (view.queue.length > MOST_QUEUED) yield* say(`and ${view.queue.length - MOST_QUEUED} more`, 4);
+  if (waitOutside > 0) yield* say(`${OUTSIDE}: ${waitOutside}`, 4);
   if (view.history.length === 0) return;
   yield* say('last events:');
   for (const event of view.history.slice(0, MOST_EVENTS).reverse()) {

@@ -71,14 +71,14 @@ const resource = route(
   },
   async ({ query, caller, request }, { leases }) => {
     requireNames(caller, [query.name]);
-    const { holders, queue, blockedMs, history } = await leases.show(
+    const { holders, queue, history, ...standing } = await leases.show(
       query.name,
       query.history === undefined ? {} : { history: query.history },
     );
     return request.json({
       holders: visibleLeases(caller, holders),
       queue: visibleLeases(caller, queue),
-      blockedMs,
+      ...standing,
       history: visibleEvents(caller, history),
     });
   },

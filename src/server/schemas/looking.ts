@@ -19,6 +19,8 @@ export const resourceSchema = z
   .object({
     holders: z.array(recordSchema),
     queue: z.array(recordSchema),
+    holderCount: z.int().openapi({ description: 'With those the token may not see' }),
+    queueLength: z.int().openapi({ description: 'With those the token may not see' }),
     blockedMs: z.number(),
     history: z.array(eventSchema),
   })

@@ -5,7 +5,7 @@ import type { Lease } from '../../domain/lease.js';
 import type { LeaseError } from '../../domain/errors.js';
 import type { ManualQuery, StreamQuery } from '../../domain/sequence-requests.js';
 import type { WaitStep } from '../../domain/wait-graph.js';
-import type { Failed } from '../../stores/store.js';
+import type { Failed, Shown } from '../../stores/store.js';
 import {
   mayRead,
   redactRefusal,
@@ -69,12 +69,16 @@ const VISIBLE: Readonly<Record<string, (caller: Caller, answer: Facts) => object
   },
   list: (caller, answer) => ({ ...answer, items: visibleLeases(caller, answer['items'] as readonly Lease[]) }),
   revoke: (caller, answer) => ({ ...answer, ended: visibleLeases(caller, answer['ended'] as readonly Lease[]) }),
-  show: (caller, answer) => ({
-    ...answer,
-    holders: visibleLeases(caller, answer['holders'] as readonly Lease[]),
-    queue: visibleLeases(caller, answer['queue'] as readonly Lease[]),
-    history: visibleRows(caller, answer['history'] as readonly LogRow[]),
-  }),
+  show: (caller, answer) => {
+    const { holders, queue, history } = answer as unknown as Shown;
+    return {
+      ...answer,
+      holders: visibleLeases(caller, holders),
+      queue: visibleLeases(caller, queue),
+      ...(caller.prefix === undefined ? {} : { holderCount: holders.length, queueLength: queue.length }),
+      history: visibleRows(caller, history),
+    };
+  },
   events: (caller, answer) =>
     answer['outcome'] === 'rows'
       ? { ...answer, rows: visibleRows(caller, answer['rows'] as readonly LogRow[]) }

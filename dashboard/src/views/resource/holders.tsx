@@ -17,7 +17,8 @@ const MOST_SHOWN = 20;
 
 export function Holders({ name, view }: { readonly name: string; readonly view: ResourceView }) {
   const self = useRef({}).current;
-  const { holders, blockedMs } = view;
+  const { holders, holderCount, blockedMs } = view;
+  const outside = holderCount - holders.length;
   useEffect(() => {
     setShown(
       self,
@@ -29,16 +30,18 @@ export function Holders({ name, view }: { readonly name: string; readonly view: 
     return (
       <Panel title="Holder">
         <p class="muted">
-          {blockedMs > 0
-            ? `Nobody holds it; it is kept free for ${spanText(blockedMs)} more.`
-            : 'Nobody holds it: it is free.'}
+          {outside > 0
+            ? 'It is held outside what your token may see.'
+            : blockedMs > 0
+              ? `Nobody holds it; it is kept free for ${spanText(blockedMs)} more.`
+              : 'Nobody holds it: it is free.'}
         </p>
       </Panel>
     );
   }
   const rest = holders.length - MOST_SHOWN;
   return (
-    <Panel title={holders.length === 1 ? 'Holder' : 'Holders'} aside={holders.length > 1 && holders.length}>
+    <Panel title={holderCount === 1 ? 'Holder' : 'Holders'} aside={holderCount > 1 && holderCount}>
       <ul class="holders">
         {holders.slice(0, MOST_SHOWN).map((record) => (
           <li key={record.id}>
@@ -47,6 +50,7 @@ export function Holders({ name, view }: { readonly name: string; readonly view: 
         ))}
       </ul>
       {rest > 0 && <p class="muted">and {rest.toLocaleString()} more</p>}
+      {outside > 0 && <p class="muted">and {outside.toLocaleString()} outside what your token may see</p>}
     </Panel>
   );
 }

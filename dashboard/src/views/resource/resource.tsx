@@ -62,10 +62,10 @@ function heightOf(count: number): string {
 }
 
 function Summary({ view }: { readonly view: ResourceView }) {
-  const { holders, queue, blockedMs } = view;
-  const held = holders.length === 0 ? 'free' : holders.length === 1 ? 'held' : `${holders.length} holders`;
-  const waiting = queue.length === 0 ? '' : `, ${queue.length.toLocaleString()} waiting`;
-  const blocked = holders.length === 0 && blockedMs > 0 ? `, kept free for ${spanText(blockedMs)} more` : '';
+  const { holderCount, queueLength, blockedMs } = view;
+  const held = holderCount === 0 ? 'free' : holderCount === 1 ? 'held' : `${holderCount} holders`;
+  const waiting = queueLength === 0 ? '' : `, ${queueLength.toLocaleString()} waiting`;
+  const blocked = holderCount === 0 && blockedMs > 0 ? `, kept free for ${spanText(blockedMs)} more` : '';
   return <>{`${held}${waiting}${blocked}`}</>;
 }
 
