@@ -125,6 +125,11 @@ describe('S18: an acquire', () => {
     accepts({ metadata: 'x'.repeat(4_094), operationId: 'x'.repeat(1_024) });
     expect(refuses({ metadata: 'x'.repeat(4_095) })).toMatch(/metadata is 4097 bytes/);
     expect(refuses({ metadata: 'x'.repeat(1e6) })).toMatch(/metadata is 1000002 bytes/);
+    const wrapped = (bytes: number): object => ({ 'holdfast:token': 'a1', 'holdfast:metadata': 'x'.repeat(bytes) });
+    accepts({ metadata: wrapped(4_094) });
+    expect(refuses({ metadata: wrapped(4_200) })).toMatch(/metadata is \d+ bytes/);
+    expect(refuses({ metadata: { ...wrapped(4_094), other: 1 } })).toMatch(/metadata is \d+ bytes/);
+    expect(refuses({ metadata: { 'holdfast:token': 1, 'holdfast:metadata': 'x'.repeat(4_094) } })).toMatch(/bytes/);
     expect(refuses({ operationId: '' })).toMatch(/operationId is from 1 to 1024 bytes/);
     expect(refuses({ operationId: 'x'.repeat(1_025) })).toMatch(/operationId is from 1 to 1024 bytes/);
   });

@@ -16,6 +16,7 @@ import type {
   RevokeOrder,
 } from './requests.js';
 import { byteLength, checkName } from './resource-name.js';
+import { checkKeptMetadata } from './wrapped-metadata.js';
 
 // eslint-disable-next-line no-control-regex -- control characters are what this looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -76,7 +77,7 @@ export function checkAcquire(request: AcquireRequest): string | undefined {
   if (request.upgrades !== undefined) checkUpgrade(request);
   if (request.operationId !== undefined) checkOperationId(request.operationId);
   checkCallerWall(request.callerWall);
-  return checkMetadata(request.metadata);
+  return checkKeptMetadata(request.metadata);
 }
 
 export function checkPriority(priority: unknown): number {
@@ -93,6 +94,7 @@ export function checkOperationId(operationId: unknown): string {
   return checkText(operationId, 'operationId', 1, LIMITS.reasonBytes);
 }
 
+/** What a caller gave, before anybody wraps it. */
 export function checkMetadata(metadata: unknown): string | undefined {
   return checkJson(metadata, 'metadata', LIMITS.metadataBytes);
 }

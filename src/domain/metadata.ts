@@ -4,10 +4,10 @@ import { byteLength } from './resource-name.js';
 
 const MAX_DEPTH = 32;
 
-/** The JSON text of `value`, or INVALID_ARGUMENT. `undefined` stays undefined. */
-export function checkJson(value: unknown, what: string, maxBytes: number): string | undefined {
+/** The JSON text of `value`, or INVALID_ARGUMENT. `undefined` stays undefined. `uncounted` levels are not the caller's. */
+export function checkJson(value: unknown, what: string, maxBytes: number, uncounted = 0): string | undefined {
   if (value === undefined) return undefined;
-  checkShape(value, what, 0, new Set());
+  checkShape(value, what, -uncounted, new Set());
   const text = JSON.stringify(value);
   const bytes = byteLength(text);
   if (bytes > maxBytes)

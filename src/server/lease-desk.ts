@@ -52,7 +52,9 @@ export interface Authority {
 
 export interface AcquireOrder {
   readonly resources: Resources;
-  readonly options: AcquireOptions & { readonly owner: string };
+  readonly options: Omit<AcquireOptions, 'metadata'> & { readonly owner: string };
+  /** As it is kept: checked, and wrapped with the token of its caller (W3). */
+  readonly metadata: unknown;
   readonly holding: readonly string[];
 }
 
@@ -91,11 +93,11 @@ export class LeaseDesk {
     return this.#room.size;
   }
 
-  async acquire({ resources, options, holding }: AcquireOrder, stay: Stay): Promise<Granted> {
+  async acquire({ resources, options, metadata, holding }: AcquireOrder, stay: Stay): Promise<Granted> {
     const settings = await this.#link.settings();
     const plan = planOf(resources, { ...options, renew: 'manual' }, this.#defaults(options.owner), settings);
     const { owner, parts, ttlMs, waitMs, priority, reclaim, maxRenewals, maxHoldMs, minHoldMs, lockDelayMs } = plan;
-    const { operationId, metadata } = plan;
+    const { operationId } = plan;
     const request = this.#room.named({
       ...{ owner, parts, ttlMs, priority, join: waitMs > 0, holding, reclaim, maxRenewals, maxHoldMs, minHoldMs },
       ...{ lockDelayMs, operationId, metadata, remote: true },

@@ -1,12 +1,13 @@
 // A lease remembers the token that took it (W3) without a field of its own: the server wraps the caller's metadata together
 // with the id of its token, and unwraps it in every answer it gives. What a caller wrote itself is inside the wrapping, so no
 // caller can claim another's lease.
+import { checkMetadata } from '../../domain/check-request.js';
+import { isWrapped, METADATA, TOKEN } from '../../domain/wrapped-metadata.js';
 import type { Caller } from '../context.js';
 
-const TOKEN = 'holdfast:token';
-const METADATA = 'holdfast:metadata';
-
+/** Metadata as it is kept. Checked here: the store, which leaves room for the wrapping, cannot tell who wrapped it. */
 export function wrapMetadata({ tokenId }: Caller, metadata: unknown): unknown {
+  checkMetadata(metadata);
   if (tokenId === undefined) return metadata;
   return metadata === undefined ? { [TOKEN]: tokenId } : { [TOKEN]: tokenId, [METADATA]: metadata };
 }
@@ -26,11 +27,4 @@ export function unwrapped<L extends { readonly metadata?: unknown }>(lease: L): 
   const { metadata, ...rest } = lease;
   const given = unwrapMetadata(metadata);
   return (given === undefined ? rest : { ...rest, metadata: given }) as L;
-}
-
-function isWrapped(metadata: unknown): metadata is { [TOKEN]: string; [METADATA]?: unknown } {
-  if (typeof metadata !== 'object' || metadata === null || !Object.hasOwn(metadata, TOKEN)) return false;
-  const keys = Object.keys(metadata);
-  const isShaped = keys.length === 1 || (keys.length === 2 && Object.hasOwn(metadata, METADATA));
-  return isShaped && typeof (metadata as Record<string, unknown>)[TOKEN] === 'string';
 }

@@ -47,15 +47,11 @@ const acquire = route(
     if (options.reclaim === true) requireReclaim(caller);
     await requireHeld(context, caller, holding);
     asked.note({ resource: namesOf(resources)[0] });
-    const kept = wrapMetadata(caller, metadata);
     const order = {
       resources,
       holding,
-      options: {
-        ...defined(options),
-        owner: ownerFor(caller, owner) ?? caller.name,
-        ...(kept === undefined ? {} : { metadata: kept }),
-      },
+      options: { ...defined(options), owner: ownerFor(caller, owner) ?? caller.name },
+      metadata: wrapMetadata(caller, metadata),
     };
     const taken = await context.desk.acquire(order, stayOf(asked, body.wait, context));
     const { lease } = taken;
