@@ -2,7 +2,7 @@
 // once, slips of the pen are told, and other commands load nothing of it.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect as connectSocket, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -123,6 +123,25 @@ test('W5 S9: SIGTERM under load: whoever waits is told to come back, and nothing
     json: { outcome: 'released' },
   });
 });
+
+for (const [first, second] of [
+  ['SIGINT', 'SIGTERM'],
+  ['SIGTERM', 'SIGTERM'],
+] as const)
+  test(`C10 W5: ${second} after ${first} ends at once, whatever is still under way`, async () => {
+    const { live, url } = await started('--drain', '15s');
+    const socket = connectSocket(Number(new URL(url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    const head = 'POST /v1/leases HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n';
+    socket.write(`${head}expect: 100-continue\r\ncontent-length: 100\r\n\r\n{`);
+    await once(socket, 'data'); // the server is at it, and waits for the rest
+    live.process.kill(first);
+    await expect.poll(() => live.err, { timeout: 10_000 }).toContain('"draining"');
+    live.process.kill(second);
+    expect((await live.ended).code).toBe(69);
+    expect(live.err).not.toContain('"closed"');
+    socket.destroy();
+  });
 
 test('S9 W5: a client that is killed while it waits leaves the queue', async () => {
   const { url } = await started();

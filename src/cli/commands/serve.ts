@@ -66,14 +66,15 @@ function optionsOf(context: Context, flags: Flags, store: string, logger: object
   };
 }
 
-/** Listened for before anybody can know the address. */
+/** Listened for before anybody can know the address. The second signal need not be the same as the first. */
 function untilTold(): Promise<void> {
   return new Promise<void>((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(name, () => {
-        process.once(name, () => process.exit(EXIT.unreachable));
-        resolve();
-      });
-    }
+    let isTold = false;
+    const tell = (): void => {
+      if (isTold) process.exit(EXIT.unreachable);
+      isTold = true;
+      resolve();
+    };
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, tell);
   });
 }
