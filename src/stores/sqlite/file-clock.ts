@@ -26,6 +26,12 @@ export function readAnchor(db: Database): Anchor | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as Anchor);
 }
 
+/** For files of which it is not known yet what they hold. */
+export function hasAnchor(db: Database): boolean {
+  const hasMeta = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").get() !== undefined;
+  return hasMeta && readAnchor(db) !== undefined;
+}
+
 export function writeAnchor(db: Database, anchor: Anchor): void {
   db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('anchor', ?)").run(JSON.stringify(anchor));
 }

@@ -12,7 +12,7 @@ import { SqliteFile } from './sqlite-file.js';
 import { TAIL_BOUNDS } from './tail.js';
 import { SqliteStore } from './sqlite-store.js';
 import { parseSqliteUrl, type SqliteUrl } from './sqlite-url.js';
-import { isBusy, translateError } from './translate-error.js';
+import { codeOf, isBusy, translateError } from './translate-error.js';
 
 const PATIENCE_MS = 5_000;
 const PAUSE_MS = 40;
@@ -70,7 +70,8 @@ function tryOpen(url: SqliteUrl, options: SqliteOptions): Opened {
     db?.close();
     const translated = translateError(error, url.path);
     // Whatever went wrong in a file that a restore has replaced meanwhile says nothing about the one there is now.
-    const isReplaced = before !== '' && standingAt(url.path) !== before;
+    // (Who came when there was none may have met the empty one that a restore made and replaced.)
+    const isReplaced = before === '' ? codeOf(error) === 'SQLITE_NOTADB' : standingAt(url.path) !== before;
     if (isBusy(error) || isReplaced) return { outcome: 'taken', error: translated };
     throw translated;
   }

@@ -1,18 +1,19 @@
 // restore (C7): a backup in the place of a store's file. The copy is made beside its final name and checked before
 // anything is touched; the old file is locked for good while it is replaced, so nobody goes on working in it, and is
-// kept as a backup of its own. Whoever opens the file next begins a new incarnation, with every epoch counter lifted (S2).
-import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+// kept (kept-file.ts). Whoever opens the file next begins a new incarnation, with every epoch counter lifted (S2).
+import { closeSync, existsSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { resolve as resolvePath } from 'node:path';
 import Driver, { type Database } from 'better-sqlite3';
 import type { Clock } from '../../domain/clock.js';
 import { invalid, LeaseError } from '../../domain/errors.js';
 import { markAsBackup } from './backup.js';
-import { readAnchor } from './file-clock.js';
+import { hasAnchor } from './file-clock.js';
 import { refuseMissingFolder } from './file-system.js';
+import { keepFile } from './kept-file.js';
 import { pendingMigrations, refuseForeignFile } from './open-file.js';
 import { openSqlite } from './open-sqlite.js';
 import { parseSqliteUrl } from './sqlite-url.js';
-import { codeOf, isBusy, translateCopyError, translateError } from './translate-error.js';
+import { isBusy, isDamage, translateCopyError, translateError } from './translate-error.js';
 
 export type Restored =
   | { readonly outcome: 'restored'; readonly path: string; readonly incarnation: string; readonly replaced?: string }
@@ -22,6 +23,8 @@ export type Restored =
 const BUSY_TIMEOUT_MS = 200;
 /** Over the whole header of the replaced file, its change counter included: nobody trusts what it has cached. */
 const RETIRED = Buffer.alloc(100, 'replaced by a restore ');
+/** What SQLite keeps beside a file, under its name. */
+const BESIDE = ['-wal', '-shm', '-journal'];
 
 export async function restoreSqlite(url: string, backup: string, clock: Clock): Promise<Restored> {
   const { path } = parseSqliteUrl(url);
@@ -30,24 +33,25 @@ export async function restoreSqlite(url: string, backup: string, clock: Clock): 
   if (source === path) throw invalid(`${source} is the store itself: name a backup of it`);
   refuseMissingFolder(path);
   const partial = `${path}.partial-${clock.randomText()}`;
-  let replaced: string | undefined;
+  let replaced: Replaced;
   try {
     takeCopy(source, partial, path);
-    if (existsSync(path)) {
-      replaced = `${path}.replaced-${stamp(clock.wall())}`;
-      if (!replace(path, partial, replaced)) return { outcome: 'inUse', path };
-    } else {
-      linkSync(partial, path); // fails when somebody has made the file meanwhile
-    }
+    replaced = replace(path, partial, `${path}.replaced-${stamp(clock.wall())}`);
   } catch (error) {
-    throw codeOf(error) === 'EEXIST' ? inTheWay(path) : translateError(error, path);
+    throw translateError(error, path);
   } finally {
-    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(partial + end, { force: true });
+    for (const end of ['', ...BESIDE]) rmSync(partial + end, { force: true });
   }
+  if (replaced === 'inUse') return { outcome: 'inUse', path };
   const store = await openSqlite(url, { clock });
   const { incarnation } = await store.time();
   await store.close();
-  return { outcome: 'restored', path, incarnation, ...(replaced === undefined ? {} : { replaced }) };
+  return {
+    outcome: 'restored',
+    path,
+    incarnation,
+    ...(replaced.kept === undefined ? {} : { replaced: replaced.kept }),
+  };
 }
 
 /** A copy that is whole, ours, of a known schema, and marked; it is to become `path`. The source is only read. */
@@ -55,7 +59,7 @@ function takeCopy(source: string, partial: string, path: string): void {
   const original = new Driver(source, { readonly: true, timeout: BUSY_TIMEOUT_MS });
   try {
     refuseForeignFile(original, source);
-    if (readAnchorOf(original) === undefined) throw notABackup(source);
+    if (!hasAnchor(original)) throw notABackup(source);
     original.prepare('VACUUM INTO ?').run(partial);
   } catch (error) {
     throw translateCopyError(error, source, path);
@@ -75,25 +79,24 @@ function takeCopy(source: string, partial: string, path: string): void {
   ready.close();
 }
 
-function readAnchorOf(db: Database): unknown {
-  const hasMeta = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").get() !== undefined;
-  return hasMeta ? readAnchor(db) : undefined;
-}
+type Replaced = 'inUse' | { readonly kept?: string };
 
 /** Alone with the old file. Whoever opened it a moment ago finds it locked and then unreadable, and opens the new one:
- *  two files under one name would share one WAL. */
-function replace(path: string, partial: string, kept: string): boolean {
+ *  two files under one name would share one WAL. A file that is missing is made first, empty: so somebody who is making it
+ *  too is met at its lock, and what a killed process left beside its name is removed under that lock, or it would be played
+ *  into the backup. */
+function replace(path: string, partial: string, kept: string): Replaced {
   const old = new Driver(path, { timeout: BUSY_TIMEOUT_MS });
   let raw: number | undefined;
   try {
-    refuseForeignFile(old, path);
-    if (!lockForGood(old)) return false;
+    if (!isLockedForGood(old, path)) return 'inUse';
     raw = openSync(path, 'r+');
-    old.prepare('VACUUM INTO ?').run(kept);
-    if (readAnchorOf(old) !== undefined) markAsBackup(kept);
+    for (const end of BESIDE) rmSync(path + end, { force: true });
+    const isEmpty = old.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+    if (!isEmpty) keepFile(old, raw, kept);
     renameSync(partial, path);
     writeSync(raw, RETIRED, 0);
-    return true;
+    return isEmpty ? {} : { kept };
   } finally {
     old.close();
     if (raw !== undefined) closeSync(raw); // last: closing it gives up whatever lock this process has on the file
@@ -101,15 +104,16 @@ function replace(path: string, partial: string, kept: string): boolean {
 }
 
 /** Leaving WAL mode needs the file to oneself; in this locking mode the lock then stays until it is closed. */
-function lockForGood(old: Database): boolean {
+function isLockedForGood(old: Database, path: string): boolean {
   try {
+    refuseForeignFile(old, path);
     old.pragma('locking_mode = EXCLUSIVE');
     if (old.pragma('journal_mode = DELETE', { simple: true }) !== 'delete') return false;
     old.exec('BEGIN EXCLUSIVE; COMMIT');
     return true;
   } catch (error) {
     if (isBusy(error)) return false;
-    throw error;
+    throw isDamage(error) ? beyondKeeping(path, error) : error;
   }
 }
 
@@ -117,8 +121,10 @@ function stamp(wall: number): string {
   return new Date(wall).toISOString().replaceAll(/[-:]/g, '').replace('.', '');
 }
 
-function inTheWay(path: string): LeaseError {
-  return new LeaseError('STORE_UNAVAILABLE', `somebody made ${path} meanwhile: nothing was replaced, try again`);
+/** SQLite cannot read enough of it to lock it for everybody else. */
+function beyondKeeping(path: string, cause: unknown): LeaseError {
+  const what = `${path} is damaged too much to be replaced: move it away, stop who has it open, and restore again`;
+  return new LeaseError('STORE_INCOMPATIBLE', what, { details: { path }, cause });
 }
 function notABackup(source: string): LeaseError {
   return invalid(`${source} is no lease file: name a backup made with \`holdfast backup\``);

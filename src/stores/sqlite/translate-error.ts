@@ -10,6 +10,10 @@ export function isBusy(error: unknown): boolean {
   return code.startsWith('SQLITE_BUSY') || code === 'SQLITE_LOCKED' || code.startsWith('SQLITE_PROTOCOL');
 }
 
+export function isDamage(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_CORRUPT');
+}
+
 export function codeOf(error: unknown): string {
   return error instanceof Error && typeof (error as DriverError).code === 'string' ? (error as DriverError).code : '';
 }
