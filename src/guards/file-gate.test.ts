@@ -1,6 +1,6 @@
 // The gate for files: what is written is whole, what is stale is not written, and nothing outside the folder is touched.
 import Database from 'better-sqlite3';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { temporaryFolder, type TemporaryFolder } from '../../test/support/temporary-folder.js';
@@ -59,6 +59,37 @@ test('G4: who came between the note and the rename keeps the file as it is', asy
   });
   await expect(late).rejects.toMatchObject({ code: 'STALE_EPOCH' });
   expect(isRenamed).toBe(false);
+  gate.close();
+});
+
+test.each(['600', '755', '666', '440'])(
+  'G4: a file of mode %s keeps it, from before its first byte on',
+  async (text) => {
+    const mode = Number.parseInt(text, 8);
+    const lease = await leases.acquire('file:key');
+    const gate = fileGate(folder.path);
+    const path = join(folder.path, 'key.pem');
+    writeFileSync(path, 'old');
+    chmodSync(path, mode);
+    const modes: number[] = [];
+    const watcher = watch(folder.path, (_, name) => {
+      const found = name?.endsWith('-new') ? statSync(join(folder.path, name), { throwIfNoEntry: false }) : undefined;
+      if (found) modes.push(found.mode & 0o777 & ~mode);
+    });
+    await gate.write(lease, 'key.pem', 'new');
+    watcher.close();
+    expect([content('key.pem'), statSync(path).mode & 0o777]).toEqual(['new', mode]);
+    expect(modes.filter((more) => more !== 0)).toEqual([]);
+    gate.close();
+  },
+);
+
+test('G4: a new file has the mode that the process gives to its files', async () => {
+  const gate = fileGate(folder.path);
+  await gate.write(await leases.acquire('file:new'), 'new.txt', 'new');
+  writeFileSync(join(folder.path, 'other.txt'), 'other');
+  const [mode, usual] = ['new.txt', 'other.txt'].map((name) => statSync(join(folder.path, name)).mode);
+  expect(mode).toBe(usual);
   gate.close();
 });
 

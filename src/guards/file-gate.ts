@@ -5,7 +5,7 @@
 //
 // A reader sees the old content or the new one; a crash at any point leaves a gate that knows at least what was written; a
 // newer holder waits for a rename under way instead of being overwritten by it. The lock is the kernel's: local disks only.
-import { renameSync } from 'node:fs';
+import { renameSync, statSync } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { checkKeys } from '../domain/check-keys.js';
@@ -46,7 +46,7 @@ export function fileGate(folder: string, options: FileGateOptions = {}): FileGat
       const target = targetIn(home, file);
       const fresh = join(dirname(target), `.${clock.randomText()}.holdfast-new`);
       try {
-        await writeDurably(fresh, content);
+        await writeDurably(fresh, content, modeOf(target));
         await telling(lease, 'fileGate', async () => {
           await gate.note(writes);
           await gate.hold(writes, () => renameSync(fresh, target));
@@ -61,9 +61,17 @@ export function fileGate(folder: string, options: FileGateOptions = {}): FileGat
   };
 }
 
-async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
-  const file = await open(path, 'wx');
+/** What the target may be used for now; undefined when it is new. */
+function modeOf(target: string): number | undefined {
+  const found = statSync(target, { throwIfNoEntry: false });
+  return found && found.mode & 0o777;
+}
+
+/** With this mode from before the first byte on: what few may read is not there for all meanwhile. */
+async function writeDurably(path: string, content: string | Uint8Array, mode: number | undefined): Promise<void> {
+  const file = await open(path, 'wx', mode);
   try {
+    if (mode !== undefined) await file.chmod(mode); // the process's umask may have taken some of it away
     await file.writeFile(content);
     await file.sync();
   } finally {
