@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import Driver, { type Database } from 'better-sqlite3';
 import { LeaseError } from '../../domain/errors.js';
+import { refuseOtherNames } from './file-name.js';
 import { refuseNetworkFileSystem } from './file-system.js';
 import { APPLICATION_ID, MIGRATIONS, type Migration } from './schema.js';
 import type { SqliteUrl } from './sqlite-url.js';
@@ -12,6 +13,7 @@ const BUSY_TIMEOUT_MS = 3;
 
 export function openDatabase(url: SqliteUrl, readOnly = false): Database {
   refuseNetworkFileSystem(url.path, url.allowNetwork);
+  if (!readOnly) refuseOtherNames(url.path);
   const db = new Driver(url.path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: readOnly });
   try {
     refuseForeignFile(db, url.path);

@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../domain/clock.js';
 import { LeaseError } from '../../domain/errors.js';
 import { readAnchor, whyStale, type Anchor } from './file-clock.js';
+import { realFile } from './file-name.js';
 import { refuseMissingFolder } from './file-system.js';
 import { anchorFile } from './incarnation.js';
 import { applyMigrations, openDatabase, pendingMigrations } from './open-file.js';
@@ -30,10 +31,11 @@ export interface SqliteOptions {
 
 export async function openSqlite(url: string, options: SqliteOptions): Promise<SqliteStore> {
   const parsed = parseSqliteUrl(url);
+  const located = { ...parsed, path: realFile(parsed.path) };
   const { clock } = options;
   const start = clock.monotonic();
   for (;;) {
-    const opened = tryOpen(parsed, options);
+    const opened = tryOpen(located, options);
     if (opened.outcome === 'open') return new SqliteStore(opened.file, options.namespace ?? 'default', opened.applied);
     if (clock.monotonic() - start > PATIENCE_MS) throw opened.error;
     await pause(clock, PAUSE_MS * (0.5 + clock.random()));

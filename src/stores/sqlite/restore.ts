@@ -8,6 +8,7 @@ import type { Clock } from '../../domain/clock.js';
 import { invalid, LeaseError } from '../../domain/errors.js';
 import { markAsBackup } from './backup.js';
 import { hasAnchor } from './file-clock.js';
+import { realFile, refuseOtherNames } from './file-name.js';
 import { refuseMissingFolder } from './file-system.js';
 import { keepFile } from './kept-file.js';
 import { pendingMigrations, refuseForeignFile } from './open-file.js';
@@ -27,11 +28,12 @@ const RETIRED = Buffer.alloc(100, 'replaced by a restore ');
 const BESIDE = ['-wal', '-shm', '-journal'];
 
 export async function restoreSqlite(url: string, backup: string, clock: Clock): Promise<Restored> {
-  const { path } = parseSqliteUrl(url);
+  const path = realFile(parseSqliteUrl(url).path);
   const source = resolvePath(backup);
   if (!existsSync(source)) throw invalid(`there is no file ${source}: name a backup made with \`holdfast backup\``);
-  if (source === path) throw invalid(`${source} is the store itself: name a backup of it`);
+  if (realFile(source) === path) throw invalid(`${source} is the store itself: name a backup of it`);
   refuseMissingFolder(path);
+  refuseOtherNames(path);
   const partial = `${path}.partial-${clock.randomText()}`;
   let replaced: Replaced;
   try {
