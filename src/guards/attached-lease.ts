@@ -3,10 +3,12 @@
 // The write lock of the lease file is taken first: a read alone may be of an old snapshot, and whoever has read an old one
 // is refused the lock. Until the commit nobody can end the lease, nor do anything else in that file: for transactions of
 // milliseconds. Rows are found as stores/sqlite finds them: by its index of ids, or in the short tail that is not in it yet.
+import { statSync } from 'node:fs';
 import { LeaseError } from '../domain/errors.js';
 import { isoTime } from '../domain/lease.js';
 import type { HeldLease } from '../manager/face.js';
 import { findOrigin, originOf } from '../manager/origin.js';
+import type { Store } from '../stores/store.js';
 import { leaseGone } from './lease-gone.js';
 import { staleEpoch } from './fence.js';
 import { translateSqlite, type SqliteDatabase } from './sqlite-fence.js';
@@ -23,17 +25,26 @@ interface Anchor {
   readonly monotonicBase: number;
 }
 
-/** The name under which a lease file is attached, when the lease comes from one. */
+/** The name under which the file of the lease's own store is attached. Other lease files know nothing of this lease. */
 export function findAttached(db: SqliteDatabase, lease: HeldLease): string | undefined {
-  if (findOrigin(lease)?.store.kind !== 'sqlite') return undefined;
+  const store: (Store & { readonly path?: string }) | undefined = findOrigin(lease)?.store;
+  const path = store?.kind === 'sqlite' ? store.path : undefined;
+  if (path === undefined) return undefined;
   const databases = db.prepare('PRAGMA database_list').all() as { name: string; file: string }[];
   return databases
-    .filter(({ file }) => file !== '')
+    .filter(({ file }) => file !== '' && isSameFile(file, path))
     .map(({ name }) => `"${name.replaceAll('"', '""')}"`)
     .find((name) => {
       const row = db.prepare(`PRAGMA ${name}.application_id`).get() as { application_id: number | bigint };
       return Number(row.application_id) === APPLICATION_ID;
     });
+}
+
+/** However it was named when it was attached. */
+function isSameFile(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [a, b] = [one, other].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 }
 
 export function guardAttached(db: SqliteDatabase, schema: string, lease: HeldLease): void {

@@ -1,6 +1,7 @@
 // guardSqlite in the caller's own database, with a gate table and with the lease file attached.
 import Database from 'better-sqlite3';
 import { once } from 'node:events';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { temporaryFolder, type TemporaryFolder } from '../../test/support/temporary-folder.js';
@@ -174,6 +175,21 @@ describe('G2: with the lease file attached', () => {
     write(counted, 'counted');
     await leases.revoke({ leaseId: counted.id, reason: 'test' });
     expect(() => write(counted, 'late')).toThrow(/is revoked/);
+  });
+
+  test('of several lease files the one of the lease’s own store is asked, and without it the gate table', async () => {
+    const second = await connect(`sqlite:${join(folder.path, 'second.db')}`, { services: 'off' });
+    const [first, other] = [await leases.acquire('orders/0'), await second.acquire('orders/0')];
+    write(other, 'by the gate');
+    expect(db.prepare('SELECT count(*) FROM holdfast_gate').pluck().get()).toBe(1);
+    symlinkSync(folder.path, join(folder.path, 'by-link'));
+    db.prepare('ATTACH ? AS second').run(join(folder.path, 'by-link', 'second.db'));
+    write(first, 'first');
+    write(other, 'other');
+    await second.revoke({ leaseId: other.id, reason: 'test' });
+    expect(() => write(other, 'late')).toThrow(/is revoked/);
+    expect(values()).toEqual(['by the gate', 'first', 'other']);
+    await second.shutdown();
   });
 
   test('a lease of another store uses the gate table', async () => {

@@ -40,6 +40,8 @@ interface Written<T> {
 export class SqliteStore implements port.Store {
   readonly kind = KIND;
   readonly namespace: string;
+  /** For guardSqlite, which looks for this file among those that are attached. */
+  readonly path: string;
   readonly #file: SqliteFile;
   readonly #applied: readonly string[];
   readonly #waiters: Waiters;
@@ -53,6 +55,7 @@ export class SqliteStore implements port.Store {
     siblings: Map<string, SqliteStore> = new Map(),
   ) {
     this.namespace = checkNamespace(namespace);
+    this.path = file.path;
     this.#file = file;
     this.#applied = applied;
     this.#siblings = siblings;
