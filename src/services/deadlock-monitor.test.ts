@@ -1,13 +1,21 @@
 // The deadlock monitor: breaks cycles by itself, and reports very old leases apart, revoking only the silent ones.
 import { describe, expect, test } from 'vitest';
 import { acquire, ask, grant } from '../../test/support/ask.js';
-import { pass, serviceSite, type ServiceSite } from '../../test/support/service-site.js';
+import { endlessTurn, pass, serviceSite, type ServiceSite } from '../../test/support/service-site.js';
+import type { Store } from '../stores/store.js';
 import { deadlockMonitor } from './deadlock-monitor.js';
-import { renewalsStopped } from './old-leases.js';
+import { OldLeases, renewalsStopped } from './old-leases.js';
+import type { Work } from './turn.js';
 
 const HOUR = 3_600_000;
 const warnings = ({ lines }: ServiceSite): string[] =>
   lines.filter((line) => line.level === 'warn').map((line) => line.message);
+
+/** As if a page had room for one lease: ten pages are looked at in a turn. */
+function pagesOfOne(store: Store): Store['list'] {
+  const list = store.list.bind(store);
+  return (filter) => list({ ...filter, limit: 1 });
+}
 
 test('Q4, O1: a deadlock between waiters is broken within two intervals', async () => {
   const site = serviceSite();
@@ -63,6 +71,27 @@ describe('Q4: age is not deadlock', () => {
     expect(items[0]?.reason).toContain('max_lock_age_seconds');
     expect(warnings(site).filter((message) => message.includes('was revoked'))).toHaveLength(1);
     await service.stop();
+  });
+
+  test('Q4: one whose renewals stopped goes also behind more old ones than a turn looks at', async () => {
+    const site = serviceSite();
+    const { clock } = site;
+    const store = Object.assign(site.store, { list: pagesOfOne(site.store) });
+    await store.setSettings({ max_lock_age_action: 'revoke' });
+    for (let i = 0; i < 10; i += 1) await grant(store, clock, `alive/${i}`, { ttlMs: 20 * HOUR });
+    const silent = await grant(store, clock, 'silent', { ttlMs: 2 * HOUR });
+    await clock.advance(1.7 * HOUR);
+    const { settings } = await store.settings();
+    const oldLeases = new OldLeases(site);
+    const look = async (): Promise<Work> => {
+      const looking = oldLeases.look(endlessTurn(), settings);
+      await pass(clock, 200);
+      return looking;
+    };
+    expect([await look(), await look(), await look()]).toEqual(['more', 'done', 'done']);
+    expect((await store.get([silent.id])).items[0]?.status).toBe('revoked');
+    expect(warnings(site)).toHaveLength(11); // the ten of the first turn, and what was revoked
+    expect(await oldLeases.look(endlessTurn(), { ...settings, max_lock_age_seconds: 7_200 })).toBe('done');
   });
 
   test.each([

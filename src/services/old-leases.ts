@@ -26,27 +26,34 @@ export class OldLeases {
   readonly #context: ServiceContext;
   /** `id epoch` of what was reported, oldest first. */
   readonly #reported = new Set<string>();
+  /** Where the last turn ended, when there was more. */
+  #lookedTo: string | undefined;
 
   constructor(context: ServiceContext) {
     this.#context = context;
   }
 
+  /** To report the first 10,000 is enough. One that is to be revoked may be behind them: the next turn goes on from there. */
   async look({ signal }: Turn, settings: Settings): Promise<Work> {
     const { store, clock } = this.#context;
     const olderThanMs = Math.ceil(settings.max_lock_age_seconds * 1_000);
-    let cursor: string | undefined;
+    const mayRevoke = settings.max_lock_age_action === 'revoke';
+    let cursor = mayRevoke ? this.#lookedTo : undefined;
+    const isFirst = cursor === undefined;
+    this.#lookedTo = undefined;
     for (let page = 0; page < MAX_PAGES && !signal.aborted; page += 1) {
       if (page > 0) await pause(clock, PAGE_PAUSE_MS, signal);
       const listed = await store.list({ status: 'active', olderThanMs, limit: LIMITS.rowsPerStep, cursor });
       for (const lease of listed.items) {
-        this.#report(lease, listed.now);
-        const isStale = settings.max_lock_age_action === 'revoke' && renewalsStopped(lease, listed.now);
-        if (isStale && !signal.aborted) await this.#revoke(lease);
+        if (isFirst) this.#report(lease, listed.now);
+        if (mayRevoke && renewalsStopped(lease, listed.now) && !signal.aborted) await this.#revoke(lease);
       }
+      if (signal.aborted) break; // the rest of this page is for the next turn
       cursor = listed.cursor;
       if (cursor === undefined) return 'done';
     }
-    return signal.aborted ? 'more' : 'done';
+    this.#lookedTo = cursor;
+    return mayRevoke || signal.aborted ? 'more' : 'done';
   }
 
   #report(lease: Lease, now: number): void {
