@@ -53,6 +53,7 @@ export function encodeFilter(filter: ListFilter): readonly unknown[] {
     afterId,
     resource ?? prefix,
     resource === undefined && prefix !== undefined,
+    resource === undefined ? undefined : prefix,
     owner,
     status === undefined ? undefined : statusCode(status),
     wholeMs(olderThanMs),

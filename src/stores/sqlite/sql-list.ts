@@ -17,6 +17,9 @@ export class SqlList {
   readonly #tail: Page;
   /** By one of its names: only what lies in that range is looked at. */
   readonly #named: Page;
+  readonly #below: Page;
+  /** By a name of its own each. */
+  readonly #namedAndBelow: Page;
 
   constructor(db: Database) {
     const page = (from: string, name: string): Page =>
@@ -32,24 +35,27 @@ export class SqlList {
            ORDER BY ${name}, j.id LIMIT @limit`,
         )
         .raw();
-    const isNamed = '(name = @name OR (name >= @below AND name < @above))';
-    const inRange = `name >= @name AND name < @end AND ${isNamed}`;
     const inTail = 'row > @tailFrom AND row < @tailTo AND state > 0';
     this.#all = page('first_name n CROSS JOIN journal j ON j.row = n.row WHERE n.ns = @ns AND j.state > 0', 'n.name');
     this.#tail = page('journal j WHERE j.row > @tailFrom AND j.row < @tailTo AND j.state > 0', 'j.name');
-    this.#named = page(
-      `journal j WHERE j.state > 0 AND j.row IN (
-        SELECT row FROM first_name WHERE ns = @ns AND ${inRange}
+    const rowsOf = (inRange: string): string =>
+      `SELECT row FROM first_name WHERE ns = @ns AND ${inRange}
         UNION SELECT row FROM other_name WHERE ns = @ns AND ${inRange}
-        UNION SELECT row FROM journal WHERE ${inTail} AND ${inRange})`,
-      'j.name',
+        UNION SELECT row FROM journal WHERE ${inTail} AND ${inRange}`;
+    const named = rowsOf('name = @resource');
+    const below = rowsOf(
+      'name >= @prefix AND name < @above AND (name = @prefix OR (name >= @below AND name < @above))',
     );
+    const among = (rows: string): Page => page(`journal j WHERE j.state > 0 AND j.row IN (${rows})`, 'j.name');
+    this.#named = among(named);
+    this.#below = among(below);
+    this.#namedAndBelow = among(`SELECT row FROM (${named}) INTERSECT SELECT row FROM (${below})`);
   }
 
   page({ id: ns, indexedTo }: FileSpace, now: number, filter: ListFilter): { items: Lease[]; cursor?: string } {
     const [afterId, afterName] = parseCursor(filter.cursor);
-    const name = filter.resource ?? filter.prefix;
-    const below = name === undefined || filter.resource !== undefined ? undefined : rangeBelow(name);
+    const { resource, prefix } = filter;
+    const below = prefix === undefined ? undefined : rangeBelow(prefix);
     const parameters = {
       now,
       afterId,
@@ -61,14 +67,12 @@ export class SqlList {
       ns,
       tailFrom: ns * SPAN + indexedTo,
       tailTo: (ns + 1) * SPAN,
+      resource,
+      prefix,
+      below: below?.from,
+      above: below?.to,
     };
-    const range = {
-      name,
-      below: below?.from ?? null,
-      above: below?.to ?? null,
-      end: below?.to ?? `${name ?? ''}\u0001`,
-    };
-    const found = name === undefined ? this.#page(parameters) : this.#named.all({ ...parameters, ...range });
+    const found = this.#find(filter, parameters);
     const rows = found
       .slice(0, filter.limit)
       .map(decodeRow)
@@ -76,6 +80,11 @@ export class SqlList {
     const items = rows.map((row) => leaseAt(row, now));
     const last = rows.at(-1);
     return found.length <= filter.limit || !last ? { items } : { items, cursor: cursorOf(last) };
+  }
+
+  #find({ resource, prefix }: ListFilter, parameters: object): LeaseColumns[] {
+    if (resource !== undefined) return (prefix === undefined ? this.#named : this.#namedAndBelow).all(parameters);
+    return prefix === undefined ? this.#page(parameters) : this.#below.all(parameters);
   }
 
   #page(parameters: object): LeaseColumns[] {

@@ -39,11 +39,11 @@ export class SqlLog {
   readonly #removeNames: Statement;
 
   constructor(db: Database) {
-    const isNamed = (name: string): string =>
-      `((@resource IS NULL OR ${name} = @resource)
-        AND (@prefix IS NULL OR ${name} = @prefix OR (${name} >= @below AND ${name} < @above)))`;
-    const filters = `AND (${isNamed('name')} OR (more IS NOT NULL
-        AND EXISTS (SELECT 1 FROM json_each(more, '$.resources') WHERE ${isNamed('value')})))
+    // Each by a name of its own: a row may have one of several names that is asked for, and another below the prefix.
+    const hasName = (is: (name: string) => string): string =>
+      `(${is('name')} OR (more IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(more, '$.resources') WHERE ${is('value')})))`;
+    const filters = `AND (@resource IS NULL OR ${hasName((name) => `${name} = @resource`)})
+      AND (@prefix IS NULL OR ${hasName((name) => `${name} = @prefix OR (${name} >= @below AND ${name} < @above)`)})
       AND (@lease IS NULL OR id = @lease) AND (@owner IS NULL OR (${LOGGED_OWNER}) = @owner) AND (@type IS NULL OR type = @type)
       AND (@since IS NULL OR ${LOGGED_AT} >= @since) AND (@until IS NULL OR ${LOGGED_AT} < @until)`;
     const range = `FROM journal WHERE row > @from AND row < @to AND type IS NOT NULL`;

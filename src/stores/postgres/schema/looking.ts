@@ -71,8 +71,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION {s}.list_v1(
-  p_namespace text, p_after_name text, p_after_id text, p_name text, p_below boolean, p_owner text, p_status integer,
-  p_older bigint, p_limit integer
+  p_namespace text, p_after_name text, p_after_id text, p_name text, p_below boolean, p_within text, p_owner text,
+  p_status integer, p_older bigint, p_limit integer
 ) RETURNS text LANGUAGE plpgsql VOLATILE {tuned} AS $$
 DECLARE
   sp {s}.space := {s}.look_v1(p_namespace);
@@ -96,6 +96,9 @@ BEGIN
             AND y.name >= p_name || '/' AND y.name < p_name || '0'
           UNION ALL SELECT o.id FROM {s}.lease_part o WHERE p_below AND o.ns = sp.ns
             AND o.name >= p_name || '/' AND o.name < p_name || '0')
+        AND (p_within IS NULL OR x.name = p_within OR starts_with(x.name, p_within || '/')
+          OR EXISTS (SELECT FROM {s}.lease_part o WHERE o.ns = sp.ns AND o.id = x.id
+            AND (o.name = p_within OR starts_with(o.name, p_within || '/'))))
         AND (x.name, x.id) > (p_after_name, p_after_id)
         AND (p_owner IS NULL OR x.owner = p_owner) AND (p_status IS NULL OR x.status = p_status)
         AND (p_older IS NULL OR v_now - x.acquired_at >= p_older)

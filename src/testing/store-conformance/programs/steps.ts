@@ -89,6 +89,11 @@ function oneOrMore<T>(item: fc.Arbitrary<T>, maxLength: number): fc.Arbitrary<T[
   );
 }
 
+/** None, one, or a few that must all hold. */
+function together<const T>(...filters: readonly T[]): fc.Arbitrary<T[]> {
+  return fc.uniqueArray(fc.constantFrom(...filters), { maxLength: 3, size: 'max' });
+}
+
 const limit = fc.constantFrom(1_000, 1, 2, 5);
 const revoke = fc.record({
   target: fc.constantFrom('resource', 'under', 'lease', 'owner'),
@@ -103,13 +108,15 @@ const events = fc.record({
   pick,
   backward: fc.boolean(),
   limit: weighted([6, 1_000], [2, 1], [3, 3], [3, 7], [1, 0]),
-  filter: fc.constantFrom('none', 'none', 'resource', 'prefix', 'lease', 'owner', 'type', 'since', 'until'),
+  filters: together('resource', 'prefix', 'lease', 'owner', 'type', 'since', 'until'),
   name,
+  under: name,
   owner,
 });
 const list = fc.record({
-  filter: fc.constantFrom('none', 'none', 'prefix', 'resource', 'owner', 'active', 'pending', 'older'),
+  filters: together('prefix', 'resource', 'owner', 'active', 'pending', 'older'),
   name,
+  under: name,
   owner,
   limit: fc.constantFrom(1_000, 1, 2, 3),
 });

@@ -51,12 +51,16 @@ export function toCall(step: CallStep, known: Known, wall: number): Call {
 }
 
 export function toFilter(what: StepOf<'list'>['what']): ListFilter {
-  const { limit } = what;
-  if (what.filter === 'prefix') return { prefix: what.name, limit };
-  if (what.filter === 'resource') return { resource: what.name, limit };
-  if (what.filter === 'owner') return { owner: what.owner, limit };
-  if (what.filter === 'active' || what.filter === 'pending') return { status: what.filter, limit };
-  return what.filter === 'older' ? { olderThanMs: 3_000, limit } : { limit };
+  const { limit, name, under, owner } = what;
+  const filters: Record<(typeof what.filters)[number], Partial<ListFilter>> = {
+    prefix: { prefix: under },
+    resource: { resource: name },
+    owner: { owner },
+    active: { status: 'active' },
+    pending: { status: 'pending' },
+    older: { olderThanMs: 3_000 },
+  };
+  return Object.assign({ limit }, ...what.filters.map((one) => filters[one])) as ListFilter;
 }
 
 function toRenew(item: StepOf<'renew'>['what'][number], known: Known, wall: number): RenewRequest {
@@ -113,18 +117,17 @@ function toRevoke(what: StepOf<'revoke'>['what'], known: Known): Call {
 }
 
 function toEvents(what: StepOf<'events'>['what'], known: Known): Call {
-  const { backward, limit, name, owner } = what;
-  const filters: Record<typeof what.filter, Partial<EventQuery>> = {
-    none: {},
+  const { backward, limit, name, under, owner } = what;
+  const filters: Record<(typeof what.filters)[number], Partial<EventQuery>> = {
     resource: { resource: name },
-    prefix: { prefix: name },
+    prefix: { prefix: under },
     lease: { leaseId: nth(known.ids, what.pick)?.id },
     owner: { owner },
     type: { type: 'lease.acquired' },
     since: { since: known.now - 3_000 },
     until: { until: known.now - 3_000 },
   };
-  const asked = { limit, backward, ...filters[what.filter] };
+  const asked = Object.assign({ limit, backward }, ...what.filters.map((one) => filters[one])) as EventQuery;
   return { op: 'events', asked, from: what.from === 'start' ? undefined : spot(what.from, what.pick, backward, known) };
 }
 
