@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSqlite, type SqliteStore } from '../../src/stores/sqlite/index.js';
 import { systemClock } from '../../src/system-clock.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 import { acquire, ask, grant } from '../support/ask.js';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.js';
 
@@ -172,4 +173,23 @@ test('S20: the WAL stays short when many short connections write while another k
   expect(statSync(`${file}-wal`).size).toBeLessThan(16 * 1024 * 1024);
   expect((await staying.list({ prefix: 'of-29', limit: 1_000 })).items).toHaveLength(200);
   await staying.close();
+});
+
+test('Q3: the file is polled while a ticket is refreshed, and no longer when its client is gone', async () => {
+  const fake = new FakeClock();
+  const store = await openSqlite(`sqlite:${file}`, { clock: fake });
+  store.subscribe({ wake: () => undefined });
+  await grant(store, fake, 'a', { ttlMs: 600_000 });
+  const quiet = fake.pendingTimers;
+  const waiting = await ask(store, fake, 'a', { join: true });
+  for (let refresh = 0; refresh < 3; refresh += 1) {
+    expect(await acquire(store, waiting)).toMatchObject({ outcome: 'queued' });
+    await fake.advance(9_000);
+    expect(fake.pendingTimers).toBe(quiet + 1);
+  }
+  await fake.advance(2_000);
+  expect(fake.pendingTimers).toBe(quiet);
+  await acquire(store, await ask(store, fake, 'a', { join: true }));
+  expect(fake.pendingTimers).toBe(quiet + 1);
+  await store.close();
 });

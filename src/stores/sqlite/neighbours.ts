@@ -40,7 +40,7 @@ export class Neighbours {
     this.#poll = this.#clock.after(POLL_MS, () => {
       if (!this.#isOn) return;
       this.#look();
-      this.#again();
+      if (this.#isOn) this.#again(); // whoever looked may have found that nobody waits any more
     });
   }
 }

@@ -1,10 +1,10 @@
 // Who waits here, and telling them (Q3). Tickets joined through this store are remembered until they are answered
-// otherwise; while there are any, writes of other processes are watched for and their freed names looked up. Listeners
+// otherwise, or are not refreshed any more; while there are any, writes of other processes are watched for and their freed names looked up. Listeners
 // that want to hear of every change are told of it, whoever wrote.
 import type { Clock } from '../../domain/clock.js';
 import type { Part } from '../../domain/part.js';
 import type { LogRow, StoredType } from '../../domain/events.js';
-import { LIMITS } from '../../domain/limits.js';
+import { LIMITS, TICKET_LIFE_MS } from '../../domain/limits.js';
 import { tellEach } from '../../domain/tell-each.js';
 import { wokenFor } from '../protocol/wake.js';
 import type { StoreListener } from '../store.js';
@@ -30,7 +30,8 @@ export class Waiters {
   readonly #listeners = new Set<StoreListener>();
   /** Somebody wants to hear of every change. */
   #isWatched = false;
-  readonly #tickets = new Set<string>();
+  /** With the time of the last refresh, by which they are ordered. */
+  readonly #tickets = new Map<string, number>();
   #version: unknown;
   #seen: string | undefined;
 
@@ -66,8 +67,8 @@ export class Waiters {
     const { size } = this.#tickets;
     for (let i = 0; i < results.length; i += 1) {
       const id = requests[i]?.id ?? '';
-      if (results[i]?.outcome === 'queued') this.#tickets.add(id);
-      else if (this.#tickets.size > 0) this.#tickets.delete(id);
+      if (this.#tickets.size > 0) this.#tickets.delete(id);
+      if (results[i]?.outcome === 'queued') this.#tickets.set(id, this.#clock.monotonic());
     }
     if (this.#tickets.size !== size) this.#startOrStop();
   }
@@ -113,7 +114,19 @@ export class Waiters {
     if (own.length > 0) this.announce(own);
   }
 
+  /** Nobody says that whoever waited has died. What was not refreshed for so long is over in the file as well. */
+  #dropSilent(): void {
+    const { size } = this.#tickets;
+    const before = this.#clock.monotonic() - TICKET_LIFE_MS;
+    for (const [id, refreshedAt] of this.#tickets) {
+      if (refreshedAt >= before) break;
+      this.#tickets.delete(id);
+    }
+    if (this.#tickets.size !== size) this.#startOrStop();
+  }
+
   #look(): void {
+    this.#dropSilent();
     let woken: string[];
     try {
       const version = this.#file.dataVersion();
@@ -129,15 +142,15 @@ export class Waiters {
 
   #freedByOthers({ now, space, rows }: Look): string[] {
     const { incarnation } = this.#file.anchor;
-    if (!space.settings.keep_history) return [...this.#tickets];
+    if (!space.settings.keep_history) return [...this.#tickets.keys()];
     if (this.#seen === undefined) {
       this.#seen = this.#end(space, incarnation);
-      return [...this.#tickets];
+      return [...this.#tickets.keys()];
     }
     const answer = this.#file.log.read(space, incarnation, { after: this.#seen, limit: LIMITS.rowsPerStep });
     if (answer.outcome === 'lost' || answer.more) {
       this.#seen = this.#end(space, incarnation);
-      return [...this.#tickets];
+      return [...this.#tickets.keys()];
     }
     this.#seen = answer.next;
     const freeing = answer.rows.filter((row) => FREEING.has(row.type));
