@@ -1,6 +1,6 @@
 // Who waits here, and telling them (Q3). Tickets joined through this store are remembered until they are answered
-// otherwise, or are not refreshed any more; while there are any, writes of other processes are watched for and their freed names looked up. Listeners
-// that want to hear of every change are told of it, whoever wrote.
+// otherwise, or are not refreshed any more; while there are any, writes of other processes are watched for and their freed
+// names looked up. Listeners that want to hear of every change are told of it, whoever wrote.
 import type { Clock } from '../../domain/clock.js';
 import type { Part } from '../../domain/part.js';
 import type { LogRow, StoredType } from '../../domain/events.js';
