@@ -35,6 +35,12 @@ test('Q3: a ring tells the tickets it names to who listens', async () => {
   expect(await heard).toEqual(['ticket-one', 'ticket-two']);
 });
 
+test('N3: names of streams are heard as they were rung', async () => {
+  const heard = nextRing(bell('leases.db-streams'));
+  bell('leases.db-streams').ring(['größen/1', '注文']);
+  expect(await heard).toEqual(['größen/1', '注文']);
+});
+
 test('Q3: a short ring after a long one says nothing of the long one', async () => {
   const [ringer, listener] = [bell('leases.db'), bell('leases.db')];
   ringer.ring(['a-ticket-with-a-long-name', 'and-another-one']);

@@ -56,7 +56,7 @@ export class Bell {
   #read(): readonly string[] {
     if (this.#file === undefined) return [];
     const bytes = readSync(this.#file, this.#buffer, 0, MOST_BYTES, 0);
-    const text = this.#buffer.toString('latin1', 0, bytes);
+    const text = this.#buffer.toString('utf8', 0, bytes);
     const end = text.indexOf('\n\n');
     return text.slice(0, end === -1 ? bytes : end).split('\n');
   }

@@ -21,7 +21,7 @@ export type LogAnswer =
 
 type Range = Statement<unknown[], LogColumns>;
 type OldEvent = [row: number, at: number, isLease: number];
-type OldLease = [row: number, id: string, name: string, isEvent: number];
+type OldLease = [row: number, id: string, name: string, isEvent: number, isStanding: number];
 
 export class SqlLog {
   readonly #forward: Range;
@@ -61,7 +61,7 @@ export class SqlLog {
       .raw();
     this.#oldIds = db
       .prepare<unknown[], OldLease>(
-        `SELECT row, id, name, type IS NOT NULL FROM journal WHERE row > ? AND row < ? AND status > 1 AND ended_at < ?
+        `SELECT row, id, name, type IS NOT NULL, state > 0 FROM journal WHERE row > ? AND row < ? AND status > 1 AND ended_at < ?
            AND (state = 0 OR max(coalesce(json_extract(more, '$.blockedUntil'), 0),
                                  coalesce(json_extract(more, '$.keepOutUntil'), 0)) <= ?)
          ORDER BY row LIMIT ?`,
@@ -155,11 +155,12 @@ export class SqlLog {
     const [stays, since] = this.#oldest.get({ from: base, to: end, limit: 1 }) ?? [end, now];
     const bound = since >= endedBefore ? stays : end; // what came after a row of that time cannot have ended before it
     const ids = this.#oldIds.all(base, bound, endedBefore, now, limit + 1);
-    for (const [row, id, name, isEvent] of ids.slice(0, limit)) {
+    for (const [row, id, name, isEvent, isStanding] of ids.slice(0, limit)) {
       (isEvent ? this.#forgetLease : this.#remove).run(row);
       this.#removeId.run(space.id, id);
       this.#removeName.run(space.id, name, row);
-      if (space.hasOtherNames) this.#removeNames.run(space.id, row);
+      // Only what stood to the last, for its block, has any; to look for them is to look at all there are.
+      if (isStanding && space.hasOtherNames) this.#removeNames.run(space.id, row);
     }
     if (ids.length > 0) space.crowds.clear(); // a block that was over may have been among them
     return {
