@@ -1,5 +1,6 @@
 // A lease that outlives the command is its caller's once it has been printed (C3, C6). One whose id nobody has seen would only
-// be in the way until it expires: where standard output cannot be written, or nobody reads it, it is given back.
+// be in the way until it expires: where standard output cannot be written, or nobody reads it, it is given back. All is written at once: a
+// reader that takes one line of it and leaves (`| head -1`) was there.
 import type { HeldLease } from '../index.js';
 import type { Context } from './context.js';
 import { safe } from './escape.js';
@@ -17,11 +18,14 @@ export async function handOver(
   const record = lease.toJSON();
   if (isJson) output.json({ ...record, ...more });
   else {
-    output.line(`acquired ${names.join(', ')}`);
-    output.line(`  id      ${record.id}`);
-    output.line(`  epoch   ${record.epoch}`);
-    output.line(`  owner   ${safe(record.owner)}`);
-    output.line(`  until   ${utc(record.expiresAt)} (${span(record.ttlMs)})`);
+    const facts = [
+      `acquired ${names.join(', ')}`,
+      `  id      ${record.id}`,
+      `  epoch   ${record.epoch}`,
+      `  owner   ${safe(record.owner)}`,
+      `  until   ${utc(record.expiresAt)} (${span(record.ttlMs)})`,
+    ];
+    output.line(facts.join('\n'));
   }
   await output.flush();
   if (!output.gone.aborted) {

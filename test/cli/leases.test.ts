@@ -66,6 +66,13 @@ describe('C3: acquire', () => {
     expect((await site.run('ls')).err).toBe('holdfast: nothing to show\n');
   });
 
+  test('into one that somebody reads a line of, it is taken', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      expect((await site.shell(`holdfast acquire ${name} | head -1`)).out).toBe(`acquired ${name}\n`);
+    }
+    expect((await site.run('ls')).out.match(/exclusive/g)).toHaveLength(5);
+  });
+
   test('told to end while it waits, it leaves the queue and ends with the signal’s code', async () => {
     await site.run('acquire', 'deploy', '--owner', 'alice');
     const waiting = site.start('acquire', 'deploy', '--wait', 'forever');
