@@ -8,8 +8,8 @@ import { LIMITS } from '../domain/limits.js';
 import type { OpenNumber } from '../domain/sequence.js';
 import type { BarrierReply } from '../stores/sequence-store.js';
 import type { WaitOptions } from './face.js';
-import type { SequenceLink } from './sequence-link.js';
 import type { NumberWork } from './number-work.js';
+import type { SequenceLink } from './sequence-link.js';
 import type { Wake, WakeRoom } from './wake-room.js';
 
 const KNOWN: ReadonlySet<string> = new Set<keyof WaitOptions>(['timeout', 'signal']);

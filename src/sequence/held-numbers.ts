@@ -12,10 +12,10 @@ import type { CommitOptions, OperationsOf, SequenceLease } from './face.js';
 import { InOrder } from './in-order.js';
 import { NumberTrust, type Sent } from './number-trust.js';
 import { lostNumber, storedOtherwise } from './outcomes.js';
-import { unlessAborted } from './sequence-link.js';
 import { keepResult, type Kept, type ResultKeeper } from './result-keeper.js';
+import { unlessAborted } from './sequence-link.js';
 
-type Leased = Extract<LeaseNumbersResult, { outcome: 'leased' }>;
+export type Leased = Extract<LeaseNumbersResult, { outcome: 'leased' }>;
 type Committing = ReturnType<Shared['link']['commit']>;
 const COMMIT_KEYS: ReadonlySet<string> = new Set<keyof CommitOptions>(['ordered', 'tx']);
 

@@ -12,16 +12,13 @@ import { marginMs } from '../domain/trust-window.js';
 import { SAFETY_POLL_MS, waitFor, type Shared } from './barrier.js';
 import type { LeaseNumberOptions, Settled, Stream, StreamReader, WaitOptions } from './face.js';
 import { Gaps } from './gaps.js';
-import { HeldNumbers } from './held-numbers.js';
+import { HeldNumbers, type Leased } from './held-numbers.js';
 import { otherLease, settledAlready, toSettled, trimmedAway } from './outcomes.js';
 import { Reader } from './reader.js';
 import { RecoveryOf } from './recovery/recovery-of.js';
 import type { Recoverer } from './recovery/recoverer.js';
 import type { Registry } from './recovery/registry.js';
 import type { ResultKeeper } from './result-keeper.js';
-import type { LeaseNumbersResult } from '../stores/sequence-store.js';
-
-type Leased = Extract<LeaseNumbersResult, { outcome: 'leased' }>;
 
 const KNOWN: ReadonlySet<string> = new Set<keyof LeaseNumberOptions>(['operationId', 'kind', 'ttl', 'count']);
 const DEFAULT_TTL_MS = 120_000;

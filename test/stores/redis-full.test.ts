@@ -2,6 +2,7 @@
 // keep what is held, end it, make it smaller. Only what is new is refused.
 import { describe, expect, test } from 'vitest';
 import { connect } from '../../src/connect.js';
+import { takeTurn } from '../../src/services/turn.js';
 import { systemClock } from '../../src/system-clock.js';
 import { onRedis, type RedisSite } from '../support/redis-site.js';
 import { isSkipped } from '../support/servers/server-process.js';
@@ -50,6 +51,14 @@ describe.skipIf(isSkipped('redis'))('a Redis that is full', () => {
       expect(resumed.epoch).toBeGreaterThan(passed.epoch);
     });
     await before.shutdown();
+  });
+
+  test('O1: a service does not get its turn, which is a lease as well', async () => {
+    await whenFull(async () => {
+      const terms = { service: 'sweeper', namespace: 'default', everyMs: 30_000, owner: 'newcomer', clock };
+      const turn = takeTurn(site.store, { ...terms, signal: new AbortController().signal }, () => expect.unreachable());
+      await expect(turn).rejects.toMatchObject(full);
+    });
   });
 
   test('O4: settings are set, such as those that keep less', async () => {
