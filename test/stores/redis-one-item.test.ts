@@ -165,6 +165,76 @@ describe.skipIf(isSkipped('redis'))('calls with one item', () => {
     expect(await asked(waiting)).toMatchObject({ outcome: 'granted' });
   });
 
+  test('Q1, Q3, S6: a turn in a line takes the short way, and leaves what any other would', async () => {
+    const woken: string[] = [];
+    const leave = store.subscribe({ wake: (ids) => woken.push(...ids) });
+    let held = await take('baton');
+    const line: AcquireRequest[] = [];
+    for (let i = 0; i < 40; i += 1) {
+      line.push(await request('baton', { join: true, owner: `waiter-${i % 3}` }));
+      expect(await asked(line[i] as AcquireRequest)).toMatchObject({ outcome: 'queued', place: i + 1 });
+    }
+    const before = await shortWays();
+    const turns: Lease[] = [];
+    for (const [i, one] of line.entries()) {
+      expect(await release(held)).toBe('released');
+      const later = line[i + 1];
+      if (later) expect(await asked(later)).toMatchObject({ outcome: 'queued', place: 2 });
+      const result = await asked(one);
+      if (result.outcome !== 'granted') throw new Error(result.outcome);
+      expect(result.lease.epoch).toBe(held.epoch + 1);
+      turns.push((held = result.lease));
+    }
+    expect((await shortWays()) - before).toBeGreaterThan(30);
+    expect((await store.get([held.id])).items).toEqual([held]);
+    expect(await release(held)).toBe('released');
+    expect(await asked(line[39] as AcquireRequest)).toMatchObject({ outcome: 'ended', status: 'released' });
+    await expect.poll(() => new Set(woken)).toEqual(new Set(line.map(({ id }) => id)));
+    leave();
+    const { items } = await store.get(turns.map(({ id }) => id));
+    expect(items).toEqual(
+      turns.map((lease, i) => ({ ...lease, status: 'released', endedAt: items[i]?.endedAt ?? 'none' })),
+    );
+    const page = await store.events({ limit: 1_000, type: 'lease.acquired' });
+    const rows = page.outcome === 'rows' ? page.rows.slice(1) : [];
+    expect(rows.map(({ leaseId, epoch, from, to }) => [leaseId, epoch, from, to])).toEqual(
+      turns.map(({ id, epoch }) => [id, epoch, 'pending', 'active']),
+    );
+    expect(rows.every(({ data }) => Number(data['waitedMs']) > 0)).toBe(true);
+    expect((await store.show('baton', 0)).queue).toEqual([]);
+    expect((await store.waitGraph()).tickets).toEqual([]);
+  });
+
+  test('Q1, Q2: where the first in line has died the next one is woken, and claims', async () => {
+    const woken: string[] = [];
+    const leave = store.subscribe({ wake: (ids) => woken.push(...ids) });
+    const held = await take('baton');
+    const dead = await request('baton', { join: true });
+    await asked(dead);
+    server.clock.step(9_000);
+    const alive = await request('baton', { join: true });
+    expect(await asked(alive)).toMatchObject({ outcome: 'queued', place: 2 });
+    server.clock.step(2_000);
+    await take('another'); // the server has been looked at
+    expect(await release(held)).toBe('released');
+    await expect.poll(() => woken).toContain(alive.id);
+    leave();
+    expect(await asked(alive)).toMatchObject({ outcome: 'granted' });
+    expect(await asked(dead)).toMatchObject({ outcome: 'ended', reason: 'died' });
+  });
+
+  test('S8: another request under the id of the first in line is told so', async () => {
+    const held = await take('baton');
+    const waiting = await request('baton', { join: true });
+    await asked(waiting);
+    await release(held);
+    expect(await asked({ ...waiting, owner: 'somebody-else' })).toEqual({ outcome: 'mismatch' });
+    expect(await asked({ ...waiting, parts: [{ name: 'other', scope: 'node', mode: 'exclusive' }] })).toEqual({
+      outcome: 'mismatch',
+    });
+    expect(await asked(waiting)).toMatchObject({ outcome: 'granted' });
+  });
+
   test('S1: a subtree keeps a single request below it out', async () => {
     const parts = [{ name: 'tree', scope: 'subtree', mode: 'exclusive' }] as const;
     expect(await asked(await request('tree', { parts }))).toMatchObject({ outcome: 'granted' });

@@ -8,12 +8,15 @@ import { PLAIN_LEASE, SOON_MS } from './together.js';
 /** So many tickets may be looked at one by one, instead of a whole line. */
 const LOOKED_AT = 16;
 
+/** A plain ticket: when it dies, its arrival and when that was, and the epoch it joined at. */
+export const TICKET = String.raw`'^p 0 (%d+) %d+ %d+ 0 %-?%d+ %d+ (%d+) 0 \n0 (%d+) (%d+) 0 0 0 0\t\t\n'`;
+
 /** What an item looks like. */
 export const ACQUIRE_ITEM = String.raw`${PLAIN_LEASE}
 local PLAIN = '^(%S+) (%S+) (%S+) x(j?)\n(([^\t]+)\t([^\t]+)\txn:([^\t]+)\t.*)$'
 local ITEM = '^(%S+) (%S+) (%S+) (%S+)\n(([^\t]+)\t([^\t]+)\t([^\t]+)\t(%d+)\t([^\t]*)\t(.*))$'
 local WAITING = '^p %d+ %d+ %d+ %d+ %d+ %-?%d+ %d+ (%d+) [^\n]*\n%d+ (%d+) [^\n]*\n[^\t]*\t[^\t]*\txn:([^\t\31]*)\t[^\t]*\t([^\t]*)'
-local TICKET = '^p 0 (%d+) %d+ %d+ 0 %-?%d+ %d+ (%d+) 0 \n0 (%d+) (%d+) 0 0 0 0\t\t\n'
+local TICKET = ${TICKET}
 local function ticketAt(name, arrivedAt, arrived) return 'w' .. name .. string.format('\0%014.0f%016.0f', arrivedAt, arrived) end
 local lastTtl, expiresAt, lastCaller, skew
 for i = 1, #items do ids[i] = string.match(items[i], '\n([^\t]+)') end

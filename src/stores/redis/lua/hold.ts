@@ -55,9 +55,12 @@ export const PLAIN_END = String.raw`
   answer = 'released'
 `;
 
+/** A ticket that wants one name alone: when it dies, its id and its owner. */
+export const LONE_TICKET = String.raw`'^p %d+ (%d+) [^\n]*\n[^\n]*\n([^\t]*)\t([^\t]*)\txn:[^\t\31]*\t'`;
+
 /** Q3, where only plain leases went: the first in line of each name, if it wants that name alone, and nobody behind it. */
 export const WAKE_FIRST = String.raw`
-local FIRST = '^p %d+ (%d+) [^\n]*\n[^\n]*\n([^\t]*)\t([^\t]*)\txn:[^\t\31]*\t'
+local FIRST = ${LONE_TICKET}
 local function wakeFirst()
   local found = {}
   for _, part in ipairs(freed) do

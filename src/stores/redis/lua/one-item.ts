@@ -2,11 +2,16 @@
 // ends before anything is set up for more: every text that is taken apart, every number that becomes one and every command counts here.
 // Numbers stay the texts they are kept as, the clock is put together from its digits, and a counter goes on by its last digit.
 //
-// It is for a namespace in which nobody waits, stands on a subtree or watches, and whose server was looked at in the last ten
+//   acquire   nothing stands on the name, and the id is new and nobody waits for it, or it is that of the first in line, who claims
+//   release   a lease as it was granted; the first in line, if there is one, is woken
+//
+// It is for a namespace in which nobody stands on a subtree or watches, and whose server was looked at in the last ten
 // milliseconds. In any other case, and where the item is not as it nearly always is, nothing is done: its text goes the way of any other.
+import { TICKET } from './acquire-plain.js';
+import { LONE_TICKET } from './hold.js';
 import { releasedAt } from './row-text.js';
-import { FORMAT } from './step.js';
-import { LEFT_TO_SWEEP_MS } from './together.js';
+import { FORMAT, tellOwner } from './step.js';
+import { LEFT_TO_SWEEP_MS, WAITED } from './together.js';
 
 /** The digits `%.0f` would give (S17). */
 const next = (counter: string): string => String.raw`
@@ -18,16 +23,16 @@ const next = (counter: string): string => String.raw`
 /** Moments are compared as texts, which are of the same length until the year 2286. */
 const isBefore = (past: string, now: string): string => `#${past} == #${now} and ${past} < ${now}`;
 
-/** `keep`, and the rest of the step for one event. */
+/** `keep`, and the rest of the step for one event. `steady` is the end of the counters from `tickets` on. */
 const quickly = (id: string, act: string): string => String.raw`
 do
   local time, read = redis.call('TIME'), redis.call('HMGET', KEYS[2], '', ${id})
   local metaText, text = read[1], read[2]
   local nowText = time[1] .. string.sub('00000' .. time[2], -6, -4)
-  local epochText, past, arrivalText, seqText, steady, checked, watched, rest, last
+  local epochText, past, arrivalText, seqText, steady, tickets, others, checked, watched, rest, last
   if metaText then
-    epochText, past, arrivalText, seqText, steady, checked, watched, rest = string.match(metaText,
-      '^${FORMAT} (%d+) (%d+) (%d+) (%d+) (0 0 (%d+) (%d+) (.*))$')
+    epochText, past, arrivalText, seqText, steady, tickets, others, checked, watched, rest = string.match(metaText,
+      '^${FORMAT} (%d+) (%d+) (%d+) (%d+) ((%d+)( 0 (%d+) (%d+) (.*)))$')
   end
   local here = rest and string.sub(tostring(redis.call), 11)
   local now = rest and tonumber(nowText)
@@ -40,8 +45,11 @@ ${act}
 end
 `;
 
+/** The first in line of a name: the member of the index. */
+const FIRST = String.raw`tickets ~= '0' and redis.call('ZRANGEBYLEX', KEYS[3], '[w' .. name .. '\0', '(w' .. name .. '\1', 'LIMIT', '0', '1')[1]`;
+
 /** Writes the event down, and the counters with a field of the row. */
-const finish = (field: string, value: string, event: string, reply: string): string => String.raw`
+const finish = (value: string, event: string, reply: string): string => String.raw`
       if keep then
         ${next('seqText')}
         redis.call('XADD', KEYS[7], seqText, 'e', ${event})
@@ -50,7 +58,7 @@ const finish = (field: string, value: string, event: string, reply: string): str
         end
       end
       redis.call('HSET', KEYS[2], '', '${FORMAT} ' .. epochText .. ' ' .. nowText .. ' ' .. arrivalText .. ' ' .. seqText .. ' ' .. steady,
-        ${field}, ${value})
+        id, ${value})
       return {now, now, rest, ${reply}}
 `;
 
@@ -60,19 +68,40 @@ export const ACQUIRE_ONE = {
     'ARGV[5]',
     String.raw`
     local ttlMs, id, owner, name, age = ARGV[2], ARGV[5], ARGV[6], ARGV[7], now - ARGV[1]
-    if not text and age <= 60000 and age >= -60000 and epochText ~= '9007199254740991'
-      and redis.call('ZLEXCOUNT', KEYS[3], '[n' .. name .. '\0', '(n' .. name .. '\1') == 0 then
-      ${next('epochText')}${next('arrivalText')}
+    local asked, isNext, diesAt, arrived, arrivedAt, joinedEpoch = id .. '\t' .. owner .. '\txn:' .. name .. '\t' .. ARGV[8], false
+    if epochText ~= '9007199254740991' and redis.call('ZLEXCOUNT', KEYS[3], '[n' .. name .. '\0', '(n' .. name .. '\1') == 0 then
+      local first = ${FIRST}
+      if not text then
+        isNext = not first and age <= 60000 and age >= -60000
+      elseif first then
+        diesAt, arrived, arrivedAt, joinedEpoch = string.match(text, ${TICKET})
+        isNext = diesAt and arrivedAt ~= nowText and ${isBefore('nowText', 'diesAt')} and string.sub(text, -#asked - 1) == '\n' .. asked
+          and first == string.format('w%s\0%014.0f%016.0f%s', name, arrivedAt, arrived, id)
+        if isNext then redis.call('ZREM', KEYS[3], first) end
+      end
+    end
+    if isNext then
+      local letter, rare, change, waited = 'A', '', '-a', '0'
+      ${next('epochText')}
+      if arrived then
+        letter, change, waited = 'a', 'pa', string.format('%.0f', now - arrivedAt)
+        rare = epochText .. ' ' .. arrivedAt .. ' ' .. joinedEpoch .. ' 0 0 0 0\t\t'
+        steady = string.format('%.0f', tickets - 1) .. others
+        redis.call('ZREM', KEYS[5], id)
+        redis.call('ZREM', KEYS[6], id)
+      else
+        ${next('arrivalText')}
+        arrived = arrivalText
+      end
       local expiresAt = string.format('%.0f', now + ttlMs)
       local skewMs = ARGV[3] == nowText and '0' or string.format('%.0f', ARGV[3] - now)
       redis.call('ZADD', KEYS[3], '0', 'n' .. name .. '\0' .. id)
       redis.call('ZADD', KEYS[4], expiresAt, id)
 ${finish(
-  'id',
-  String.raw`'A ' .. epochText .. ' ' .. expiresAt .. ' ' .. nowText .. ' ' .. nowText .. ' 0 ' .. skewMs
-        .. ' ' .. ttlMs .. ' ' .. arrivalText .. ' 0 \n\n' .. id .. '\t' .. owner .. '\txn:' .. name .. '\t' .. ARGV[8]`,
-  String.raw`'A ' .. nowText .. ' ' .. nowText .. ' ' .. epochText .. ' -a\n' .. id .. '\n' .. owner .. '\n' .. name
-          .. '\n\n\nttlMs#' .. ttlMs .. '\texpiresAt#' .. expiresAt .. '\twaitedMs#0'`,
+  String.raw`letter .. ' ' .. epochText .. ' ' .. expiresAt .. ' ' .. nowText .. ' ' .. nowText .. ' 0 ' .. skewMs
+        .. ' ' .. ttlMs .. ' ' .. arrived .. ' 0 \n' .. rare .. '\n' .. asked`,
+  String.raw`'A ' .. nowText .. ' ' .. nowText .. ' ' .. epochText .. ' ' .. change .. '\n' .. id .. '\n' .. owner .. '\n' .. name
+          .. '\n\n\nttlMs#' .. ttlMs .. '\texpiresAt#' .. expiresAt .. '\twaitedMs#' .. waited`,
   '1, epochText',
 )}
     end
@@ -83,19 +112,40 @@ items = {ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. ARGV[3] .. ' ' .. ARGV[4] .. '\n' .
 `,
 };
 
+/** What becomes of the row: a word before it, or, of one that waited, the row as the protocol writes it. */
+const RELEASED_ROW = String.raw`
+    local released, isWhole
+    if not text or not (${isBefore('nowText', 'ARGV[4]')}) then released = nil
+    elseif string.find(text, 'A ' .. ARGV[2] .. ' ', 1, true) == 1 then released = ${releasedAt('nowText')} .. text
+    elseif string.find(text, 'a ' .. ARGV[2] .. ' ', 1, true) == 1 and string.find(text, ${WAITED}) then
+      local figures, tail = string.match(text, '^a (%d+ %d+ %d+ %d+ %d+ %-?%d+ %d+ %d+) 0 %S*(\n.*)$')
+      released, isWhole = figures and 'r ' .. figures .. ' ' .. nowText .. ' ' .. tail, true
+    end
+`;
+
 /** id epoch acquiredAt expiresAt owner name requestId; the answer is how many. */
 export const END_ONE = {
   quick: quickly(
     'ARGV[1]',
     String.raw`
     local id, name = ARGV[1], ARGV[6]
-    if text and ${isBefore('nowText', 'ARGV[4]')} and string.find(text, 'A ' .. ARGV[2] .. ' ', 1, true) == 1 then
+${RELEASED_ROW}
+    local first, diesAt, nextId, nextOwner = released and ${FIRST}
+    if first then
+      diesAt, nextId, nextOwner = string.match(redis.call('HMGET', KEYS[2], string.sub(first, #name + 33))[1] or '', ${LONE_TICKET})
+      if not nextId or not (${isBefore('nowText', 'diesAt')}) then released = nil end
+    end
+    if released then
       redis.call('ZREM', KEYS[3], 'n' .. name .. '\0' .. id)
-      if ARGV[4] - now > ${LEFT_TO_SWEEP_MS} then redis.call('ZADD', KEYS[4], string.format('%.0f', 4503599627370496 + now), id) end
+      if isWhole or ARGV[4] - now > ${LEFT_TO_SWEEP_MS} then
+        redis.call('ZADD', KEYS[4], string.format('%.0f', 4503599627370496 + now), id)
+      end
+      if nextId then
+${tellOwner('nextOwner', 'nextId')}
+      end
       local heldMs = ARGV[3] == nowText and '0' or string.format('%.0f', now - ARGV[3])
 ${finish(
-  'id',
-  `${releasedAt('nowText')} .. text`,
+  'released',
   String.raw`'R ' .. nowText .. ' ' .. nowText .. ' ' .. ARGV[2] .. ' ar\n' .. id .. '\n' .. ARGV[5] .. '\n' .. name
           .. '\n\n\nheldMs#' .. heldMs`,
   '1',

@@ -123,13 +123,18 @@ local wallText = wall == now and nowText or string.format('%.0f', wall)
 
 export const STEP = READ_STATE + BEGIN;
 
-/** `woken` is the ids of each owner. Who waits is told where its owner is told, and where nobody hears that (or not at this node of a
- *  cluster) everybody is. Hints may be lost, so an error in sending one is none: a user may have no right to the channel. */
+/** Who waits is told where its owner is told, and where nobody hears that (or not at this node of a cluster) everybody is. Hints may be
+ *  lost, so an error in sending one is none: a user may have no right to the channel. */
+export const tellOwner = (owner: string, ids: string): string => String.raw`
+  local channel = string.sub(KEYS[1], 1, -5) .. 'hints'
+  local heard = redis.pcall('PUBLISH', channel .. ':' .. ${owner}, ${ids})
+  if heard == 0 or type(heard) == 'table' then redis.pcall('PUBLISH', channel, ${ids}) end
+`;
+
+/** `woken` is the ids of each owner. */
 const TELL = String.raw`
 for owner, ids in pairs(woken) do
-  local channel = string.sub(META, 1, -5) .. 'hints'
-  local heard = redis.pcall('PUBLISH', channel .. ':' .. owner, ids)
-  if heard == 0 or type(heard) == 'table' then redis.pcall('PUBLISH', channel, ids) end
+${tellOwner('owner', 'ids')}
 end
 if tonumber(watched) > now then redis.pcall('PUBLISH', string.sub(META, 1, -5) .. 'changes', '') end
 `;

@@ -26,9 +26,12 @@ local function textAt(i)
 end
 `;
 
-/** The lease nearly everybody holds: an A, or one that waited and has nothing else about it. */
+/** One that waited and has nothing else about it. */
+export const WAITED = String.raw`'^a [^\n]*\n%d+ %d+ %d+ 0 0 0 0\t\t\n[^\t]*\t[^\t]*\txn:[^\t\31]*\t%d+\t\t'`;
+
+/** The lease nearly everybody holds: an A, or one that waited. */
 export const PLAIN_LEASE = String.raw`
-local WAITED = '^a [^\n]*\n%d+ %d+ %d+ 0 0 0 0\t\t\n[^\t]*\t[^\t]*\txn:[^\t\31]*\t%d+\t\t'
+local WAITED = ${WAITED}
 local function isPlainLease(text) return string.byte(text) == 65 or string.find(text, WAITED) ~= nil end
 `;
 
