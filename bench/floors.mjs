@@ -1,7 +1,7 @@
 // What the writes of a lease cost by themselves: the same rows or keys, in one call each to take and to let go, without a lock, a look,
 // a queue or a promise of any kind. No store that keeps what ours keeps can be faster one at a time. The hand-over is a message
-// that names the next in line and a `SET NX`: whoever is told and then asks can send no less. The other way has the `SET NX` at the
-// server before its turn comes.
+// that names the next in line and a `SET NX`: whoever is told and then asks can send no less, through a client or over plain sockets. The
+// last way has the `SET NX` at the server before its turn comes.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -34,6 +34,11 @@ const HAND_OVERS = [
     begin: (client, first) => client.publish(`floor:${first}`, 'go'),
   },
   {
+    way: 'bare',
+    name: 'the same over plain sockets, without a client: median; p99',
+    begin: (client, first) => client.publish(`floor:${first}`, 'go'),
+  },
+  {
     way: 'ahead',
     name: 'SET NX behind a pop that waits, hand-over between processes: median; p99',
     begin: (client, first) => client.rPush(`floor:${first}`, 'go'),
@@ -46,7 +51,7 @@ export async function benchFloors(say) {
   add(await postgresFloor());
   say('floors: Redis, the keys of a lease against bare commands');
   add(await redisFloor());
-  say('floors: Redis, a hand-over between 8 processes, in two ways (two minutes)');
+  say('floors: Redis, a hand-over between 8 processes, in three ways (two minutes)');
   for (const way of HAND_OVERS) add(await handOverFloor(way));
   return rows;
 }
