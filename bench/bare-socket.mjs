@@ -1,12 +1,12 @@
-// The least a Node process can send to a Redis server: commands as texts over a plain socket, one at a time, answers not even read. What a
-// client library costs is the difference.
+// The least a Node process can send to a Redis server: commands as texts over a plain socket, one at a time, and whatever comes back taken
+// for the answer. What a client library costs is the difference.
 import net from 'node:net';
 import { once } from 'node:events';
 
 export const asText = (args) =>
   `*${args.length}\r\n${args.map((arg) => `$${Buffer.byteLength(arg)}\r\n${arg}\r\n`).join('')}`;
 
-/** `ask` resolves with the first bytes that come back; `heard` is called for everything after the first answer. */
+/** `ask` resolves with the first bytes that come back; what `hear` was given is called for all that nobody asked for. */
 export async function openBareSocket(url) {
   const { hostname, port } = new URL(url);
   const socket = net.connect({ host: hostname, port: Number(port), noDelay: true });
