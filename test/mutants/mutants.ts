@@ -410,6 +410,14 @@ export const MUTANTS: readonly Mutant[] = [
     by: ['test/stores/redis-one-item.test.ts'],
   },
   {
+    name: 'a request alone that takes any server for the one it knew (Redis)',
+    rule: 'S2',
+    file: 'src/stores/redis/lua/one-item.ts',
+    before: 'if found == string.match(rest,',
+    after: 'if found or string.match(rest,',
+    by: ['test/stores/redis-life.test.ts'],
+  },
+  {
     name: 'a refusal that a clock set back undoes (PostgreSQL)',
     rule: 'S13',
     file: 'src/stores/postgres/schema/sequence-parts.ts',

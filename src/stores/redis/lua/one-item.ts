@@ -5,12 +5,13 @@
 //   acquire   nothing stands on the name, and the id is new and nobody waits for it, or it is that of the first in line, who claims
 //   release   a lease as it was granted; the first in line, if there is one, is woken
 //
-// It is for a namespace in which nobody stands on a subtree or watches, and whose server was looked at in the last ten
-// milliseconds. In any other case, and where the item is not as it nearly always is, nothing is done: its text goes the way of any other.
+// It is for a namespace in which nobody stands on a subtree or watches, and whose server is the one it was (S2: asked here too, once it is
+// known that there is something to write). In any other case, and where the item is not as it nearly always is, nothing is done: its text
+// goes the way of any other.
 import { TICKET } from './acquire-plain.js';
 import { LONE_TICKET } from './hold.js';
 import { releasedAt } from './row-text.js';
-import { FORMAT, tellOwner } from './step.js';
+import { FORMAT, tellOwner, WHICH_SERVER } from './step.js';
 import { LEFT_TO_SWEEP_MS, WAITED } from './together.js';
 
 /** The digits `%.0f` would give (S17). */
@@ -36,13 +37,25 @@ do
   end
   local here = rest and string.sub(tostring(redis.call), 11)
   local now = rest and tonumber(nowText)
-  if rest and (past == nowText or ${isBefore('past', 'nowText')}) and now - checked < 10 and now - checked >= 0
-    and (watched == '0' or ${isBefore('watched', 'nowText')})
+  if rest and (past == nowText or ${isBefore('past', 'nowText')}) and (watched == '0' or ${isBefore('watched', 'nowText')})
     and string.find(rest, here, 1, true) == 1 and string.byte(rest, #here + 1) == 32 then
     local keep = string.byte(rest, #here + 2) == 49
 ${act}
   end
 end
+`;
+
+/** Takes `wanted` back where the server is another than the namespace knows, for the step to begin a new life. */
+const sameServer = (wanted: string): string => String.raw`
+    if ${wanted} and (now - checked >= 10 or now < tonumber(checked)) then
+${WHICH_SERVER}
+      if found == string.match(rest, '^%S+ %d %d %d+ %d+ (%S+) ') then
+        others = ' 0 ' .. nowText .. ' ' .. watched .. ' ' .. rest
+        steady = tickets .. others
+      else
+        ${wanted} = false
+      end
+    end
 `;
 
 /** The first in line of a name: the member of the index. */
@@ -69,17 +82,18 @@ export const ACQUIRE_ONE = {
     String.raw`
     local ttlMs, id, owner, name, age = ARGV[2], ARGV[5], ARGV[6], ARGV[7], now - ARGV[1]
     local asked, isNext, diesAt, arrived, arrivedAt, joinedEpoch = id .. '\t' .. owner .. '\txn:' .. name .. '\t' .. ARGV[8], false
+    local first
     if epochText ~= '9007199254740991' and redis.call('ZLEXCOUNT', KEYS[3], '[n' .. name .. '\0', '(n' .. name .. '\1') == 0 then
-      local first = ${FIRST}
+      first = ${FIRST}
       if not text then
         isNext = not first and age <= 60000 and age >= -60000
       elseif first then
         diesAt, arrived, arrivedAt, joinedEpoch = string.match(text, ${TICKET})
         isNext = diesAt and arrivedAt ~= nowText and ${isBefore('nowText', 'diesAt')} and string.sub(text, -#asked - 1) == '\n' .. asked
           and first == string.format('w%s\0%014.0f%016.0f%s', name, arrivedAt, arrived, id)
-        if isNext then redis.call('ZREM', KEYS[3], first) end
       end
     end
+${sameServer('isNext')}
     if isNext then
       local letter, rare, change, waited = 'A', '', '-a', '0'
       ${next('epochText')}
@@ -87,6 +101,7 @@ export const ACQUIRE_ONE = {
         letter, change, waited = 'a', 'pa', string.format('%.0f', now - arrivedAt)
         rare = epochText .. ' ' .. arrivedAt .. ' ' .. joinedEpoch .. ' 0 0 0 0\t\t'
         steady = string.format('%.0f', tickets - 1) .. others
+        redis.call('ZREM', KEYS[3], first)
         redis.call('ZREM', KEYS[5], id)
         redis.call('ZREM', KEYS[6], id)
       else
@@ -135,6 +150,7 @@ ${RELEASED_ROW}
       diesAt, nextId, nextOwner = string.match(redis.call('HMGET', KEYS[2], string.sub(first, #name + 33))[1] or '', ${LONE_TICKET})
       if not nextId or not (${isBefore('nowText', 'diesAt')}) then released = nil end
     end
+${sameServer('released')}
     if released then
       redis.call('ZREM', KEYS[3], 'n' .. name .. '\0' .. id)
       if isWhole or ARGV[4] - now > ${LEFT_TO_SWEEP_MS} then

@@ -83,6 +83,13 @@ const MAKE = String.raw`
   rest = '- 1 0 1 0 - -'
 `;
 
+/** This process and this promotion, in one word: `found`. */
+export const WHICH_SERVER = String.raw`
+  local info = redis.call('INFO', 'server', 'replication')
+  local found = string.sub(redis.sha1hex((string.match(info, 'run_id:%x+') or '')
+    .. (string.match(info, 'master_replid:%x+') or '')), 1, 16)
+`;
+
 /** Comes after `READ_STATE`. No function is made on this way: most calls are over before the protocol is put together. */
 export const BEGIN = String.raw`
 local canWrite = true
@@ -95,9 +102,7 @@ local firstEpoch, firstArrival, firstSeq, firstTickets, firstTrees = epochText a
 if not checked or wall < checked or wall >= checked + 10 or string.find(rest, here, 1, true) ~= 1
   or string.byte(rest, #here + 1) ~= 32 then
   checked, steady = wall, nil
-  local info = redis.call('INFO', 'server', 'replication')
-  local found = string.sub(redis.sha1hex((string.match(info, 'run_id:%x+') or '')
-    .. (string.match(info, 'master_replid:%x+') or '')), 1, 16)
+${WHICH_SERVER}
 ${REST}
   mark = string.gsub(here, '%s', '')
   if found ~= identity then
