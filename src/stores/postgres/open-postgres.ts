@@ -10,6 +10,7 @@ import { openLink } from './open-link.js';
 import { PostgresStore } from './postgres-store.js';
 import { checkSchema, quoteName } from './quote.js';
 import { SchemaCalls } from './schema-calls.js';
+import { noWrites } from './translate-error.js';
 
 export interface PostgresOptions {
   readonly clock: Clock;
@@ -29,6 +30,8 @@ export async function openPostgres(url: string | undefined, options: PostgresOpt
   const link = await openLink(url, { ...options, schema });
   try {
     const isReadOnly = options.readOnly ?? false;
+    const { server, isReadOnly: takesNoWrites } = link.facts();
+    if (takesNoWrites === true && !isReadOnly) throw noWrites({ server: String(server), schema });
     if (isReadOnly || options.migrate === 'check') await checkMigrated(link, schema, isReadOnly);
     else await migrate(link, schema, { dryRun: false });
     const channel = await begin(link, schema, isReadOnly ? undefined : namespace);

@@ -8,7 +8,7 @@ import type { LinkListener, PostgresLink, Query, Row, Statement } from './link.j
 import type { Listener } from './listener.js';
 import type { Borrowed } from './pool-borrowed.js';
 import type { Pool } from './pool-driver.js';
-import { codeOf, translateError, type Place } from './translate-error.js';
+import { codeOf, maySayReplica, replicaError, translateError, type Place } from './translate-error.js';
 
 /** Migrations build indexes, and wait for one another. */
 const TRANSACTION_LIMIT_MS = 120_000;
@@ -135,7 +135,7 @@ export class PoolLink implements PostgresLink {
       borrowed = connections.borrowAtOnce() ?? (await connections.borrow());
       return await ask(borrowed, this.#keepsNames);
     } catch (error) {
-      if (!isLostName(codeOf(error))) throw translateError(error, this.#parts.place());
+      if (!isLostName(codeOf(error))) throw await this.#explain(error);
       // Outlines of plans that changed come back with a new connection.
       if (codeOf(error) !== CHANGED_PLAN) this.#keepsNames = false;
     } finally {
@@ -168,8 +168,20 @@ export class PoolLink implements PostgresLink {
     try {
       return await act();
     } catch (error) {
-      throw translateError(error, this.#parts.place());
+      throw await this.#explain(error);
     }
+  }
+
+  async #explain(error: unknown): Promise<LeaseError> {
+    const place = this.#parts.place();
+    if (maySayReplica(error) && (await this.#isReplica().catch(() => false))) return replicaError(error, place);
+    return translateError(error, place);
+  }
+
+  async #isReplica(): Promise<boolean> {
+    const text = 'SELECT pg_is_in_recovery() AS replica';
+    const { rows } = await this.#withConnection((borrowed) => borrowed.run({ text }));
+    return (rows[0] as Row | undefined)?.['replica'] === true;
   }
 
   /** Behind a pooler two versions of this program share a server's connection: a name stands for one text, for ever. */

@@ -39,10 +39,27 @@ export function isSqlState(code: string): boolean {
   return /^(?=.*\d)[0-9A-Z]{5}$/.test(code);
 }
 
+/** What a replica says of an unlogged table, and of its place in the log: in the server's language, under codes that others use too. */
+export function maySayReplica(error: unknown): boolean {
+  return codeOf(error) === '0A000' || codeOf(error) === '55000';
+}
+
+/** What a replica refused, in whatever words. */
+export function replicaError(error: unknown, place: Place): LeaseError {
+  return explained(error, place, '25006');
+}
+
+/** What refuses writes from the start, seen before any is tried. */
+export function noWrites(place: Omit<Place, 'isReadOnly'>): LeaseError {
+  return replicaError(undefined, { ...place, isReadOnly: true });
+}
+
 /** LeaseErrors pass through; everything else becomes one. */
 export function translateError(error: unknown, place: Place): LeaseError {
-  if (error instanceof LeaseError) return error;
-  const code = codeOf(error);
+  return error instanceof LeaseError ? error : explained(error, place, codeOf(error));
+}
+
+function explained(error: unknown, place: Place, code: string): LeaseError {
   const text = error instanceof Error ? error.message : String(error);
   const {
     code: leaseCode,
@@ -50,8 +67,8 @@ export function translateError(error: unknown, place: Place): LeaseError {
     retryable,
   } = isSqlState(code) ? explainSqlState(code, text, place) : explainNetwork(code, text, place.server);
   return new LeaseError(leaseCode, message, {
-    details: { server: place.server, ...(code === '' ? {} : { driverCode: code }) },
-    cause: error,
+    details: { server: place.server, ...(codeOf(error) === '' ? {} : { driverCode: codeOf(error) }) },
+    ...(error === undefined ? {} : { cause: error }),
     ...(retryable === undefined ? {} : { retryable }),
   });
 }
@@ -80,7 +97,7 @@ const EXACT: Readonly<Record<string, Explain>> = {
     isReadOnly
       ? {
           code: 'STORE_INCOMPATIBLE',
-          message: `${server} takes no writes: it is a read-only replica, or default_transaction_read_only is on; name the primary in the url`,
+          message: `${server} takes no writes: it is a read-only replica, which cannot be looked at either, or default_transaction_read_only is on; name the primary in the url`,
         }
       : gone(`${server} takes no more writes: it became a replica or was made read-only; the next call connects anew`),
 
