@@ -18,10 +18,11 @@ export function systemClock(): Clock {
   return { monotonic, wall: Date.now, machine, after, soon: setImmediate, random: Math.random, randomText };
 }
 
-/** CLOCK_MONOTONIC counts from boot, so all processes of a machine read the same value. */
+/** CLOCK_MONOTONIC counts from boot, so all processes of a machine read the same value. Read a dozen times a lease, and not taken apart by
+ *  a pattern: in a process that is still cold that is an iterator, and the larger part of the call. */
 function monotonic(): number {
-  const [seconds, nanos] = process.hrtime();
-  return seconds * 1_000 + nanos / NANOS_PER_MS;
+  const time = process.hrtime();
+  return time[0] * 1_000 + time[1] / NANOS_PER_MS;
 }
 
 let machineName: string | undefined;
