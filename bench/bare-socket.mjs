@@ -28,5 +28,6 @@ export async function openBareSocket(url) {
     hear: (listener) => {
       heard = listener;
     },
+    close: () => socket.destroy(),
   };
 }

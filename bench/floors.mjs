@@ -1,7 +1,6 @@
 // What the writes of a lease cost by themselves: the same rows or keys, in one call each to take and to let go, without a lock, a look,
-// a queue or a promise of any kind. No store that keeps what ours keeps can be faster one at a time. The hand-over is a message
-// that names the next in line and a `SET NX`: whoever is told and then asks can send no less, through a client or over plain sockets. The
-// last way has the `SET NX` at the server before its turn comes.
+// a queue or a promise of any kind. No store that keeps what ours keeps can be faster one at a time. The hand-over is one that has its
+// `SET NX` at the server before its turn comes; what one costs that is told and then asks is in bench/layers.mjs.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -27,32 +26,14 @@ const ROUNDS = scaled(60, 3);
 const WARM_UP_ROUNDS = scaled(10, 1);
 const CHILD = fileURLToPath(new URL('floor-child.mjs', import.meta.url));
 const NONE_ASKED = [[1, null]];
-const HAND_OVERS = [
-  {
-    way: 'told',
-    name: 'a message and SET NX, hand-over between processes: median; p99',
-    begin: (client, first) => client.publish(`floor:${first}`, 'go'),
-  },
-  {
-    way: 'bare',
-    name: 'the same over plain sockets, without a client: median; p99',
-    begin: (client, first) => client.publish(`floor:${first}`, 'go'),
-  },
-  {
-    way: 'ahead',
-    name: 'SET NX behind a pop that waits, hand-over between processes: median; p99',
-    begin: (client, first) => client.rPush(`floor:${first}`, 'go'),
-  },
-];
-
 export async function benchFloors(say) {
   const { rows, add } = collect(say);
   say('floors: PostgreSQL, the rows of a lease against bare statements and @verrou/core');
   add(await postgresFloor());
   say('floors: Redis, the keys of a lease against bare commands');
   add(await redisFloor());
-  say('floors: Redis, a hand-over between 8 processes, in three ways (two minutes)');
-  for (const way of HAND_OVERS) add(await handOverFloor(way));
+  say('floors: Redis, a hand-over between 8 processes (under a minute)');
+  add(await handOverFloor());
   return rows;
 }
 
@@ -158,18 +139,18 @@ async function redisFloor() {
 }
 
 /** As bench/queue.mjs, with a line that everybody knows beforehand. */
-async function handOverFloor({ way, name, begin }) {
+async function handOverFloor() {
   const server = await startRedis();
   const client = createClient({ url: server.url });
   try {
     await client.connect();
     const children = Array.from({ length: PROCESSES }, (_, i) =>
-      fork(CHILD, [server.url, String(i), way], { stdio: 'inherit' }),
+      fork(CHILD, [server.url, String(i)], { stdio: 'inherit' }),
     );
     await Promise.all(children.map((child) => once(child, 'message')));
     const waits = [];
     for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
-      const found = await playRound(children, (first) => begin(client, first));
+      const found = await playRound(children, (first) => client.rPush(`floor:${first}`, 'go'));
       if (round >= 0) waits.push(...found);
     }
     for (const child of children) child.send({ end: true });
@@ -178,6 +159,7 @@ async function handOverFloor({ way, name, begin }) {
       [...waits].sort((a, b) => a - b),
       0.99,
     );
+    const name = 'SET NX behind a pop that waits, hand-over between processes: median; p99';
     return [shown({ name, store: 'redis', concurrency: PROCESSES, figures: [median(waits), late], unit: 'ms' })];
   } finally {
     client.destroy();

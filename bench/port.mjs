@@ -60,6 +60,33 @@ export class Port {
     if (ended.result.outcome !== 'released') throw new Error(`${name}: ${ended.result.outcome}`);
   }
 
+  /** Joins the line, is woken, claims: as a manager would ask. */
+  async lock(name) {
+    this.wakeUps ??= this.#hearWakeUps();
+    const request = { ...this.request(`port/${name}`), owner: `${OWNER}-${process.pid}`, join: true };
+    const { id } = request;
+    const woken = () =>
+      new Promise((resolve) => {
+        this.wakeUps.set(id, resolve);
+      });
+    for (let turn = woken(); ; turn = woken()) {
+      const { now, result } = await this.batching.acquire(request);
+      this.now = now;
+      if (result.outcome === 'granted') {
+        this.wakeUps.delete(id);
+        const { epoch } = result.lease;
+        return { release: () => this.batching.end({ id, epoch, requestId: id, why: 'released' }) };
+      }
+      await turn;
+    }
+  }
+
+  #hearWakeUps() {
+    const wakeUps = new Map();
+    this.store.subscribe({ wake: (ids) => ids.forEach((id) => wakeUps.get(id)?.()) });
+    return wakeUps;
+  }
+
   /** Leases that stand for as long as the benchmark lasts, in full batches, a few at a time. */
   async fill(count, ttlMs = 24 * 3_600_000) {
     let next = 0;

@@ -48,6 +48,12 @@ const SUITES = {
     servers: ['redis-server'],
     packages: ['redis', 'ioredis', 'redlock', 'redis-semaphore', '@verrou/core'],
   },
+  layers: {
+    about: 'what each layer of a hand-over on Redis costs: manager, store, client, sockets',
+    load: async () => (await import('./layers.mjs')).benchLayers,
+    servers: ['redis-server'],
+    packages: ['redis', 'ioredis', 'redis-semaphore'],
+  },
   sequence: {
     about: 'streams on every store, and sixteen writers that are killed',
     load: async () => (await import('./sequence.mjs')).benchSequence,
