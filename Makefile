@@ -11,12 +11,17 @@ READY := node_modules/.ready-$(ABI)
 TIMED = trap 'printf "%-14s %4ss\n" "make $@" "$$SECONDS"' EXIT;
 BIN := node_modules/.bin
 
-.PHONY: help setup check types lint format-check unused tidy build package test unit conformance outside browser faults screenshots simulate mutants prove run demo demo-sequence bench format clean
+.PHONY: help setup servers check types lint format-check unused tidy build package test unit conformance outside browser faults screenshots simulate mutants prove run demo demo-sequence bench format clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY) ## install the packages of the lockfile, if they are not there
+setup: $(READY) ## install the packages of the lockfile, and the servers of the tests, where they are not there
+	@scripts/servers.sh || true
+
+# Looked for each time: what is there says nothing about tomorrow.
+servers:
+	@scripts/servers.sh
 
 $(READY): package-lock.json .npmrc scripts/setup.sh
 	@trap 'printf "%-14s %4ss\n" "make setup" "$$SECONDS"' EXIT; scripts/setup.sh && touch $@
@@ -45,34 +50,34 @@ build: $(READY) ## write dist/
 package: build ## build, then check what would be packed: exports and types
 	@$(TIMED) $(BIN)/publint --strict && $(BIN)/attw --pack . --profile esm-only --no-summary --format table-flipped
 
-test: ## check, then every test (SEED=n repeats one random run)
+test: servers ## check, then every test (SEED=n repeats one random run)
 	@$(TIMED) $(MAKE) check && for part in unit stores conformance outside browser faults; do $(BIN)/vitest run --project $$part; done
 
 unit: $(READY) ## the tests beside the source
 	@$(TIMED) $(BIN)/vitest run --project unit
 
-conformance: build ## build, then the tests that span parts: stores, faults, guards, the simulation
+conformance: servers build ## build, then the tests that span parts: stores, faults, guards, the simulation
 	@$(TIMED) $(BIN)/vitest run --project stores && $(BIN)/vitest run --project conformance
 
-outside: build ## build, then the tests of what users meet: the command, the server, the documents
+outside: servers build ## build, then the tests of what users meet: the command, the server, the documents
 	@$(TIMED) $(BIN)/vitest run --project outside
 
-browser: build ## build, then the tests of the page in a real Chromium
+browser: servers build ## build, then the tests of the page in a real Chromium
 	@$(TIMED) $(BIN)/vitest run --project browser
 
-screenshots: build ## take the pictures of the documents again: every view, light and dark, and the night
+screenshots: servers build ## take the pictures of the documents again: every view, light and dark, and the night
 	@$(TIMED) node scripts/screenshots.mjs
 
-faults: build ## build, then a crowd on each store while processes, networks, disks and clocks fail (60 s a store; LONG=1, SEED=n)
+faults: servers build ## build, then a crowd on each store while processes, networks, disks and clocks fail (60 s a store; LONG=1, SEED=n)
 	@$(TIMED) $(BIN)/vitest run --project faults
 
 simulate: $(READY) ## the code that ships in 20,000 virtual worlds (SEED=n KIND=… or STORY=file tells one, SEEDS=k, FIRST=n)
 	@$(TIMED) $(BIN)/vitest run --project conformance test/simulation/simulation.test.ts
 
-mutants: $(READY) ## break the code that ships in forty-eight ways, each of which a test must notice (MUTANTS=part of a name)
+mutants: servers $(READY) ## break the code that ships in forty-eight ways, each of which a test must notice (MUTANTS=part of a name)
 	@$(TIMED) env MUTANTS="$(or $(MUTANTS),all)" $(BIN)/vitest run --project conformance test/mutants
 
-prove: build ## histories, simulation, mutants and faults with LONG=1, three quarters of an hour: docs/proof.md (PROVE_SHORT=1 to try it)
+prove: servers build ## histories, simulation, mutants and faults with LONG=1, three quarters of an hour: docs/proof.md (PROVE_SHORT=1 to try it)
 	@$(TIMED) node scripts/prove.mjs
 
 run: build ## serve leases over HTTP from this user's store, and print the address

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Makes a fresh clone ready: looks at Node, looks for a C++ toolchain (the SQLite driver may have to be compiled), installs
-# the packages of the lockfile and tries the driver; then looks for the servers the tests start (HOLDFAST_SKIP names those
-# that are not wanted). Called by `make setup`, which decides whether it is needed.
+# the packages of the lockfile and tries the driver. Called by `make setup`, which decides whether it is needed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -51,28 +50,4 @@ if ! node -e 'new (require("better-sqlite3"))(":memory:").close()'; then
   say 'the SQLite driver (better-sqlite3) was installed but does not load.'
   say 'Is a C++ toolchain there, and are install scripts allowed (npm config get ignore-scripts)?'
   exit 1
-fi
-
-# The servers of the tests: command:package. Debian would start them as services, which nobody here wants.
-wanted=()
-for server in postgres:postgresql redis-server:redis-server pgbouncer:pgbouncer openssl:openssl promtool:prometheus chromium:chromium; do
-  command="${server%%:*}"
-  case ",${HOLDFAST_SKIP:-}," in *",${command%-server},"*) say "without $command: HOLDFAST_SKIP"; continue ;; esac
-  [ "$command" = chromium ] && { command -v chromium-browser || command -v google-chrome; } >/dev/null && continue
-  command -v "$command" >/dev/null || compgen -G "/usr/lib/postgresql/*/bin/$command" >/dev/null || wanted+=("${server##*:}")
-done
-if [ "${#wanted[@]}" -gt 0 ]; then
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    say "installing ${wanted[*]} with apt-get, for the tests"
-    policy=/usr/sbin/policy-rc.d
-    if [ ! -e "$policy" ]; then
-      printf '#!/bin/sh\nexit 101\n' >"$policy"
-      chmod +x "$policy"
-      trap 'rm -f /usr/sbin/policy-rc.d' EXIT
-    fi
-    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${wanted[@]}"; } >&2
-  else
-    say "not found: ${wanted[*]}. The tests start servers of their own: install them (Debian, Ubuntu: apt-get install ${wanted[*]}),"
-    say 'or leave their tests out by name, for example HOLDFAST_SKIP=postgres,pgbouncer,redis,promtool,chromium make test.'
-  fi
 fi

@@ -1,9 +1,10 @@
 // What goes wrong around a proof rather than in it: a history cut short, a missing server, settings that make no sense, and
 // two runs at once on one machine. Each is one sentence, never a pass and never a crash.
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { connect } from '../../src/connect.js';
 import { historyLines, readHistoryLines } from '../../src/testing/store-conformance/history-file.js';
 import { readRecords } from '../../src/testing/store-conformance/history-records.js';
@@ -51,6 +52,34 @@ test('a missing server says what to do', () => {
   expect(() => findBinary('no-such-server')).toThrow(
     'no-such-server was not found: run `make setup`, install it, or skip its tests with HOLDFAST_SKIP',
   );
+});
+
+describe('the servers of the tests', () => {
+  const folder = temporaryFolder();
+  const servers = fileURLToPath(new URL('../../scripts/servers.sh', import.meta.url));
+  /** A machine without apt-get that has these. */
+  const machineWith = (...names: string[]): string => {
+    const path = mkdtempSync(join(folder.path, 'bin-'));
+    for (const name of ['bash', 'id']) symlinkSync(findBinary(name), join(path, name));
+    for (const name of names) symlinkSync(process.execPath, join(path, name));
+    return path;
+  };
+  const look = (PATH: string, HOLDFAST_SKIP = ''): ReturnType<typeof spawnSync> =>
+    spawnSync(findBinary('bash'), [servers], { env: { PATH, HOLDFAST_SKIP }, encoding: 'utf8' });
+  afterAll(() => folder.remove());
+
+  test('one that is missing and may not be installed fails the run, with what to install', () => {
+    const { status, stderr } = look(machineWith('postgres', 'pgbouncer', 'openssl', 'promtool', 'chromium'));
+    expect(status).toBe(69);
+    expect(stderr).toContain('apt-get install redis-server');
+    expect(stderr).toContain('HOLDFAST_SKIP=');
+  });
+
+  test('one that is left out by name is not looked for, and that is said', () => {
+    const { status, stderr } = look(machineWith('postgres', 'openssl', 'promtool', 'chromium'), 'redis,pgbouncer');
+    expect(status).toBe(0);
+    expect(stderr).toBe('setup: without redis-server: HOLDFAST_SKIP\nsetup: without pgbouncer: HOLDFAST_SKIP\n');
+  });
 });
 
 describe('make prove', () => {
