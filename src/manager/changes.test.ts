@@ -193,6 +193,19 @@ describe('A6: release', () => {
     expect(new Set(ids.map(({ requestId }) => requestId)).size).toBe(1);
   });
 
+  test('S9: of a lease that lives longer than its ttl it is repeated for as long as the lease may live', async () => {
+    const site = await managerSite({ requestTimeout: '1s' });
+    const lease = await site.leases.acquire('x', { ttl: '60s' });
+    await lease.renew('10s'); // S4: the 60 s stand
+    site.store.order({ fault: 'loseRequest', calls: 'end', times: Infinity });
+    const released = watched(lease.release());
+    await site.pass(40_000);
+    expect(released.now().value).toMatchObject({ outcome: 'unknown' });
+    site.store.heal();
+    await site.pass(5_000);
+    expect(await site.live()).toEqual([]);
+  });
+
   test('S15: a lost reply is found out by the repeat', async () => {
     const { site, lease } = await holding();
     site.store.order({ fault: 'loseReply', calls: 'end' });

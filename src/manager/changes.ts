@@ -88,7 +88,7 @@ export class Changes {
       if (answer.result.outcome === 'pinned') answer = await this.#endUnpinned(hold, request, answer);
       return this.#released(lease, answer.result, answer.now);
     } catch {
-      const later = cleanups.end(request, lease.ttlMs, hold.terms.requestTimeoutMs);
+      const later = cleanups.end(request, link.lifeMs(lease), hold.terms.requestTimeoutMs);
       const answer = await link
         .sentWithin(hold.terms.requestTimeoutMs, 'release', request, later)
         .catch(() => undefined);
@@ -119,11 +119,12 @@ export class Changes {
 
   /** Not known yet whether its upgrade went through: if it did, what it made is ended too (S9). */
   #endAlso(hold: Hold, { settled }: Upgrading, request: EndRequest): void {
-    const { clock, cleanups } = this.#manager;
+    const { clock, cleanups, link } = this.#manager;
     const ending = settled.then(() => {
       const { epoch, lease, terms } = hold;
       if (epoch === request.epoch) return undefined;
-      return cleanups.end({ ...request, epoch, requestId: clock.randomText() }, lease.ttlMs, terms.requestTimeoutMs);
+      const end = { ...request, epoch, requestId: clock.randomText() };
+      return cleanups.end(end, link.lifeMs(lease), terms.requestTimeoutMs);
     });
     ending.catch(() => undefined); // a cleanup does not fail
   }

@@ -34,6 +34,29 @@ test('O4: a client that sees a new version reads it before its next acquire, and
   expect([before.toJSON().ttlMs, after.toJSON().ttlMs]).toEqual([30_000, 60_000]);
 });
 
+test('S8, O4: what a caller does to its objects while the settings are read again changes nothing', async () => {
+  const site = await managerSite();
+  const other = await site.join({ owner: 'admin' });
+  await other.leases.config.set('held_ttl_seconds', 60);
+  await site.leases.now(); // any reply carries the version
+  const part = { name: 'a', scope: 'subtree' as 'node' | 'subtree' };
+  const options = { ttl: 10_000, metadata: { who: 'first' } };
+  const asked = [site.leases.acquire([part], options)];
+  part.name = 'b';
+  part.scope = 'node';
+  asked.push(site.leases.acquire(part, options));
+  options.ttl = 20_000;
+  options.metadata.who = 'second';
+  const held = (await Promise.all(asked)).map((lease) => lease.toJSON());
+  expect(held.map(({ parts, ttlMs, metadata }) => [parts[0]?.name, parts[0]?.scope, ttlMs, metadata])).toEqual([
+    ['a', 'subtree', 10_000, { who: 'first' }],
+    ['b', 'node', 10_000, { who: 'first' }],
+  ]);
+  await other.leases.config.set('held_ttl_seconds', 30);
+  await site.leases.now();
+  await expect(site.leases.acquire('c', null as never)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+});
+
 test('O4: one’s own change counts at once', async () => {
   const { leases } = await managerSite();
   await leases.config.set('acquisition_timeout_ms', 0);

@@ -13,7 +13,7 @@ import { LeaseError } from '../domain/errors.js';
 import { isoTime, toRecord, type Lease, type LeaseRecord } from '../domain/lease.js';
 import { LIMITS } from '../domain/limits.js';
 import type { Part, Resources } from '../domain/part.js';
-import { isInDoubt, trustedUntil } from '../domain/trust-window.js';
+import { isInDoubt, marginMs, trustedUntil } from '../domain/trust-window.js';
 import type { Dated } from './agenda.js';
 import type { AcquireOptions, HeldLease, Released, Renewed, Wait } from './face.js';
 import { lostByDeadline, noLongerHeld, type StopCause } from './loss.js';
@@ -159,7 +159,8 @@ export class Hold implements HeldLease, Dated {
       return true;
     } catch (error) {
       if (error instanceof LeaseError && error.code === 'INVALID_ARGUMENT') throw error;
-      return this.isHeld && error instanceof LeaseError && error.code === 'STORE_UNAVAILABLE';
+      const isPassing = error instanceof LeaseError && (error.retryable || error.code === 'STORE_UNAVAILABLE');
+      return isPassing && this.isHeld;
     }
   }
 
@@ -257,7 +258,9 @@ export class Hold implements HeldLease, Dated {
     this.#controller?.abort(reason);
   }
 
+  /** Let go by its holder; one whose deadline has come before its timer ran is lost first, and told as lost (S15). */
   leave(): void {
+    if (this.#state === 'held' && this.#keeper.clock.monotonic() >= this.#deadline) this.lose(this.lossByDeadline());
     if (this.#state !== 'held') return;
     this.#state = 'left';
     this.#keeper.left(this);
@@ -267,6 +270,7 @@ export class Hold implements HeldLease, Dated {
   dismiss(reason: LeaseError): void {
     if (this.#state !== 'held') return;
     this.leave();
+    if (this.state === 'lost') return;
     this.#reason = reason;
     this.#controller?.abort(reason);
   }
@@ -281,7 +285,9 @@ export class Hold implements HeldLease, Dated {
     this.#deadline = trustedUntil(sentAt, remainingMs, this.#lease.ttlMs);
     this.#answeredAt = sentAt;
     this.#answeredWall = sentWall;
-    // Counted back from the end: where less than the ttl is left (an upgrade, a lease taken over), two attempts still fit.
-    this.#renewDue = sentAt + remainingMs - this.#lease.ttlMs * (1 - this.terms.renewAt);
+    // Counted back from the deadline, so that two attempts fit, whatever is left: less than the ttl (an upgrade, a lease taken over), or
+    // more (S4), where the margin is that of what is left.
+    const { ttlMs } = this.#lease;
+    this.#renewDue = this.#deadline + marginMs(ttlMs) - ttlMs * (1 - this.terms.renewAt);
   }
 }

@@ -21,7 +21,7 @@ import type { Observer } from './observer.js';
 import { Holds } from './holds.js';
 import { lostByAnswer } from './loss.js';
 import type { Origin } from './origin.js';
-import { planOf, type Defaults, type HoldTerms, type Plan } from './plan.js';
+import { asAsked, planOf, type Defaults, type HoldTerms, type Plan } from './plan.js';
 import { aborted, acquisitionResult, notInTime, toRefusal } from './refusals.js';
 import { Renewals } from './renewals.js';
 import { StoreLink } from './store-link.js';
@@ -61,9 +61,11 @@ export class LeaseManager implements Keeper {
   }
 
   async acquire(resources: Resources, options: AcquireOptions = {}, parent?: Hold): Promise<Hold> {
-    const settings = this.#settings();
-    const known = settings instanceof Promise ? await settings : settings;
-    const plan = planOf(resources, options, this.defaults, known);
+    const known = this.#settings();
+    const plan =
+      known instanceof Promise
+        ? await this.#planLater(known, resources, options)
+        : planOf(resources, options, this.defaults, known);
     const got = await this.#ask(plan, parent);
     if (got instanceof Hold) return got;
     if (got.outcome === 'error') throw got.error;
@@ -74,9 +76,12 @@ export class LeaseManager implements Keeper {
     if (options.wait !== undefined && options.wait !== 0) {
       throw invalid('tryAcquire makes one attempt: leave wait out, or use acquire to wait');
     }
-    const settings = this.#settings();
-    const known = settings instanceof Promise ? await settings : settings;
-    const got = await this.#ask(planOf(resources, options, this.defaults, known, ONE_ATTEMPT));
+    const known = this.#settings();
+    const plan =
+      known instanceof Promise
+        ? await this.#planLater(known, resources, options, ONE_ATTEMPT)
+        : planOf(resources, options, this.defaults, known, ONE_ATTEMPT);
+    const got = await this.#ask(plan);
     if (got instanceof Hold) return { ok: true, lease: got };
     if (got.outcome === 'error') throw got.error;
     return { ok: false, refusal: toRefusal(got.refusal) };
@@ -200,6 +205,16 @@ export class LeaseManager implements Keeper {
   #settings(): Settings | Promise<Settings> {
     this.checkOpen();
     return this.link.settings();
+  }
+
+  async #planLater(
+    settings: Promise<Settings>,
+    resources: Resources,
+    options: AcquireOptions,
+    waitMs?: number,
+  ): Promise<Plan> {
+    const [parts, asked] = asAsked(resources, options);
+    return planOf(parts, asked, this.defaults, await settings, waitMs);
   }
 
   /** Nothing may come between the last look at the signal and the doors, the asking, and the taking of what is granted:

@@ -120,6 +120,14 @@ export function planOf(
   };
 }
 
+/** What was asked, whatever the caller does to its objects before it can be planned (S8). */
+export function asAsked<T extends AcquireOptions>(resources: Resources, options: T): [Resources, T] {
+  const one = <P>(part: P): P => (typeof part === 'object' && part !== null ? { ...part } : part);
+  const parts = Array.isArray(resources) ? resources.map(one) : one(resources);
+  if (typeof options !== 'object' || options === null || options.metadata === undefined) return [parts, one(options)];
+  return [parts, { ...options, metadata: copied(options.metadata) }];
+}
+
 function partDefaults({ mode, limit, scope }: AcquireOptions): Parameters<typeof normaliseParts>[1] {
   return {
     ...(mode === undefined ? {} : { mode }),

@@ -142,6 +142,32 @@ describe('A5, S18: a ttl that was made shorter behind the back of the hold', () 
     },
   );
 
+  test.each([
+    [10_000, 60_000],
+    [30_000, 7_200_000],
+    [30_000, 14_400_000],
+  ])('A5, S14: %d ms, made %d by id: renewed in time for two attempts before the deadline', async (ttl, longer) => {
+    const site = await managerSite();
+    const lease = await site.leases.acquire('x', { ttl });
+    await site.leases.renew([{ id: lease.id, epoch: lease.epoch, ttl: longer }]);
+    await site.pass(ttl); // its own renewal hears how much there is
+    expect(lease.remainingMs()).toBeGreaterThan(longer - ttl - 20_000);
+    await site.clock.advance(lease.remainingMs() - ttl);
+    site.store.order({ fault: 'loseRequest', calls: 'renew' });
+    await site.pass(ttl + 1_000);
+    expect([lease.isHeld, lease.signal.aborted]).toEqual([true, false]);
+  });
+
+  test('A5: by hand, to less than a sixth of what is left: renewed before it is lost', async () => {
+    const site = await managerSite({ requestTimeout: '1s' });
+    const lease = await site.leases.acquire('x', { ttl: '60s' });
+    await lease.renew('10s');
+    site.store.forgetCalls();
+    await site.pass(120_000);
+    expect(lease.isHeld).toBe(true);
+    expect(site.store.count('renew')).toBeGreaterThan(1);
+  });
+
   test.each(['loseReply', 'loseRequest'] as const)(
     'A5, S18: by hand, with a %s: what was asked for last holds for both',
     async (fault) => {

@@ -5,6 +5,7 @@
 // come in time is an unknown answer (S15): the caller stops waiting, the request may still have its effect.
 import type { Clock } from '../domain/clock.js';
 import { LeaseError } from '../domain/errors.js';
+import type { Lease } from '../domain/lease.js';
 import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest } from '../domain/requests.js';
 import type { Settings } from '../domain/settings.js';
 import { Batching, type Answered, type Gather } from '../stores/batching.js';
@@ -51,6 +52,11 @@ export class StoreLink {
     return Math.max(0, Math.floor(estimate));
   }
 
+  /** How long a lease may live yet: its ttl, or more where it was longer once (S4). */
+  lifeMs({ ttlMs, expiresAt }: Lease): number {
+    return Math.max(ttlMs, expiresAt - this.now());
+  }
+
   acquire(request: AcquireRequest): Promise<Answered<AcquireResult>> {
     return this.#batching.acquire(request);
   }
@@ -64,8 +70,11 @@ export class StoreLink {
     return this.#batching.change(request);
   }
   /** What is due together in one call. */
-  renewTogether(requests: readonly RenewRequest[]): Promise<Answers<RenewResult>> {
-    return this.#timed('renew', this.store.renew(requests));
+  async renewTogether(requests: readonly RenewRequest[]): Promise<Answers<RenewResult>> {
+    const answers = await this.#timed('renew', this.store.renew(requests));
+    if (answers.results.length === requests.length) return answers;
+    const message = `the store gave ${answers.results.length} answers to ${requests.length} renewals: look at what stands between`;
+    throw new LeaseError('STORE_UNAVAILABLE', message);
   }
   /** Any other call of the port, timed and read like the rest. */
   call<T extends Reply>(operation: string, act: (store: Store) => Promise<T>): Promise<T> {

@@ -124,15 +124,15 @@ function takeOver(manager: LeaseManager, hold: Hold, changes: Pick<Lease, 'epoch
   hold.confirm(undefined, changes);
   manager.announcer.changed('lease.upgraded', hold.lease, { fromEpoch });
   if (hold.state !== 'lost') return;
-  const { id, epoch, ttlMs } = hold.lease;
+  const { id, epoch } = hold.lease;
   const end = { id, epoch, requestId: manager.clock.randomText(), why: 'released' } as const;
-  manager.cleanups.end(end, ttlMs, hold.terms.requestTimeoutMs).catch(() => undefined);
+  manager.cleanups.end(end, manager.link.lifeMs(hold.lease), hold.terms.requestTimeoutMs).catch(() => undefined);
 }
 
 async function settleUnknown(manager: LeaseManager, hold: Hold, request: AcquireRequest): Promise<void> {
-  const { clock, cleanups } = manager;
+  const { clock, cleanups, link } = manager;
   const { requestTimeoutMs } = hold.terms;
   const end = { id: request.id, requestId: clock.randomText(), why: 'cancelled' } as const;
-  const ended = await cleanups.end(end, hold.lease.ttlMs, requestTimeoutMs);
+  const ended = await cleanups.end(end, link.lifeMs(hold.lease), requestTimeoutMs);
   if (ended?.outcome === 'stale') takeOver(manager, hold, { epoch: ended.epoch, parts: request.parts });
 }

@@ -110,6 +110,26 @@ describe('A2: withLease', () => {
     await expect(result).rejects.toMatchObject({ code: 'LEASE_LOST', details: { result: 'late' } });
   });
 
+  test.each(['by its end', 'by a shutdown'])(
+    'S12, S15: a loss that is noticed %s before the timer runs is told like any other',
+    async (how) => {
+      const site = await managerSite();
+      let signal: AbortSignal | undefined;
+      const result = watched(
+        site.leases.withLease('x', { ttl: TTL }, async (lease) => {
+          signal = lease.signal;
+          site.clock.reboot('the same', site.clock.monotonic() + TTL);
+          if (how === 'by a shutdown') await site.leases.shutdown();
+        }),
+      );
+      await site.pass(100);
+      const loss = { code: 'LEASE_LOST', details: { how: 'expired' } };
+      expect(signal?.reason).toMatchObject(loss);
+      expect(result.now().error).toMatchObject({ code: 'LEASE_LOST', cause: loss });
+      expect(site.types().filter((type) => type === 'lease.lost')).toHaveLength(1);
+    },
+  );
+
   test('S7: a lease that lapsed on the way of its release was held when the work ended', async () => {
     const site = await managerSite({ requestTimeout: '3s' });
     const { fn, end } = work<string>();
