@@ -197,14 +197,19 @@ describe.skipIf(isSkipped('postgres'))('locks of the PostgreSQL store', () => {
     expect(swept).toBe(count);
   });
 
-  test('S16: any isolation but READ COMMITTED is refused, and nothing is written', async () => {
-    for (const level of ['SERIALIZABLE', 'REPEATABLE READ']) {
+  test.each(['SERIALIZABLE', 'REPEATABLE READ'])(
+    'S16, H1: %s is refused: nothing is written, and the log is not read, which would pass over rows',
+    async (level) => {
       const caller = await client();
-      await caller.query(`BEGIN ISOLATION LEVEL ${level}`);
-      await expect(caller.query(`SELECT "${schema}".sweep_v1('default', 1)`)).rejects.toMatchObject({ code: 'HF001' });
-      await caller.query('ROLLBACK');
-    }
-  });
+      const read = `events_v1('default', false, '', 0, 0, false, 10, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`;
+      for (const call of [`sweep_v1('default', 1)`, read]) {
+        await caller.query(`BEGIN ISOLATION LEVEL ${level}`);
+        await expect(caller.query(`SELECT "${schema}".${call}`)).rejects.toMatchObject({ code: 'HF001' });
+        await caller.query('ROLLBACK');
+      }
+      expect((await caller.query(`SELECT "${schema}".${read} AS reply`)).rowCount).toBe(1);
+    },
+  );
 
   test('S16, S8: two acquires under one id with other content: one is granted, the other is a mismatch', async () => {
     for (let round = 0; round < 20; round += 1) {

@@ -135,18 +135,26 @@ export class PoolLink implements PostgresLink {
       borrowed = connections.borrowAtOnce() ?? (await connections.borrow());
       return await ask(borrowed, this.#keepsNames);
     } catch (error) {
-      if (!isLostName(codeOf(error))) throw await this.#explain(error);
+      if (!isLostName(codeOf(error))) throw await this.#explain(error, borrowed);
       // Outlines of plans that changed come back with a new connection.
       if (codeOf(error) !== CHANGED_PLAN) this.#keepsNames = false;
     } finally {
       borrowed?.giveBack();
     }
-    return this.#translated(() => this.#withConnection((borrowed) => ask(borrowed, false)));
+    return this.#withConnection(async (another) => {
+      try {
+        return await ask(another, false);
+      } catch (error) {
+        throw await this.#explain(error, another);
+      }
+    });
   }
 
   async #transact<T>(borrowed: Borrowed, work: (query: Query) => Promise<T>): Promise<T> {
     const run = (text: string, values: readonly unknown[] = []): Promise<{ readonly rows: readonly unknown[] }> =>
-      this.#translated(() => borrowed.run({ text, values, limitMs: TRANSACTION_LIMIT_MS }));
+      borrowed.run({ text, values, limitMs: TRANSACTION_LIMIT_MS }).catch((error: unknown) => {
+        throw translateError(error, this.#parts.place());
+      });
     const query: Query = async ({ text }, values) => {
       const result = await run(text, values);
       // A text of several commands has several results: the last one counts.
@@ -164,24 +172,10 @@ export class PoolLink implements PostgresLink {
     }
   }
 
-  async #translated<T>(act: () => Promise<T>): Promise<T> {
-    try {
-      return await act();
-    } catch (error) {
-      throw await this.#explain(error);
-    }
-  }
-
-  async #explain(error: unknown): Promise<LeaseError> {
+  async #explain(error: unknown, borrowed: Borrowed | undefined): Promise<LeaseError> {
     const place = this.#parts.place();
-    if (maySayReplica(error) && (await this.#isReplica().catch(() => false))) return replicaError(error, place);
+    if (borrowed && maySayReplica(error) && (await isReplica(borrowed))) return replicaError(error, place);
     return translateError(error, place);
-  }
-
-  async #isReplica(): Promise<boolean> {
-    const text = 'SELECT pg_is_in_recovery() AS replica';
-    const { rows } = await this.#withConnection((borrowed) => borrowed.run({ text }));
-    return (rows[0] as Row | undefined)?.['replica'] === true;
   }
 
   /** Behind a pooler two versions of this program share a server's connection: a name stands for one text, for ever. */
@@ -193,6 +187,12 @@ export class PoolLink implements PostgresLink {
     }
     return full;
   }
+}
+
+/** Asked over the connection that refused: another may lead to another server already. Only a definite no makes a refusal final. */
+async function isReplica(borrowed: Borrowed): Promise<boolean> {
+  const answer = await borrowed.run({ text: 'SELECT pg_is_in_recovery() AS replica' }).catch(() => undefined);
+  return (answer?.rows[0] as Row | undefined)?.['replica'] !== false;
 }
 
 const CHANGED_PLAN = '0A000';

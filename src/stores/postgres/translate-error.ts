@@ -104,9 +104,12 @@ const EXACT: Readonly<Record<string, Explain>> = {
   '53300': (text, { server }) =>
     gone(`${server} has no connection left (${text}): raise max_connections or make the pools smaller`),
   '53100': (_text, { server }) => gone(`the disk of ${server} is full: free some space; nothing was half written`),
+  '25P03': timedOut,
+  '25P04': timedOut,
   '40001': (_text, { server }) =>
     gone(`${server} rolled this call back for another one: nothing was written, try again`),
   '40P01': (_text, { server }) => gone(`${server} ended this call in a deadlock: nothing was written, try again`),
+  '54000': (text, { server }) => gone(`a limit of ${server} is reached, perhaps its queue of notifications: ${text}`),
   '55P03': (_text, { server }) =>
     gone(
       `a lock at ${server} did not come free in time (lock_timeout): nothing was written; look in pg_locks for its holder`,
@@ -164,6 +167,11 @@ function isolation(server: string): Explained {
 export function notReadCommitted(server: string): LeaseError {
   const { code, message } = isolation(server);
   return new LeaseError(code, message, { details: { server } });
+}
+
+/** idle_in_transaction_session_timeout, transaction_timeout. */
+function timedOut(text: string, { server }: Place): Explained {
+  return gone(`${server} ended this call and its connection (${text}): nothing was written; raise that setting`);
 }
 
 function unauthorized(text: string, { server }: Place): Explained {

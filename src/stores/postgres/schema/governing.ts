@@ -32,6 +32,9 @@ BEGIN
   END IF;
 END $$;
 
+-- S16: what it is aimed at is locked before it is looked for again, so that a grant whose commit is under way is waited for: the target, and
+-- every name of what was there already; for an owner, whose leases may be anywhere, the whole namespace. Who comes to light then and has
+-- names that are not locked makes it begin anew: NULL.
 CREATE FUNCTION {s}.revoke_v1(
   p_namespace text, p_kind text, p_target text, p_reason text, p_actor text, p_up_to bigint, p_keep_out bigint
 ) RETURNS text LANGUAGE plpgsql VOLATILE {tuned} AS $$
@@ -41,6 +44,8 @@ DECLARE
   v_names text[];
   v_above text[];
   v_whole boolean;
+  v_new text[];
+  v_locked boolean;
   v_now bigint;
   v_wall bigint;
   v_from integer;
@@ -53,10 +58,24 @@ BEGIN
     FROM {s}.namespace s, {s}.aimed_at_v1(s.id, p_kind, p_target, p_up_to, {s}.clock_v1(), 1001) a,
       unnest({s}.names_v1(a.name, a.parts)) n(name)
     WHERE s.name = p_namespace;
+  v_ids := coalesce(v_ids, '{}');
+  v_names := coalesce(v_names, '{}');
+  IF p_kind IN ('resource', 'under') AND p_target <> ALL (v_names) THEN v_names := v_names || p_target; END IF;
   v_above := {s}.all_above_v1(v_names);
-  v_whole := cardinality(v_names) + cardinality(v_above) > 2000;
-  sp := {s}.enter_v1(p_namespace, coalesce(v_whole, false));
-  IF v_whole IS FALSE THEN PERFORM {s}.lock_names_v1(sp.seed, v_names, v_above, NULL); END IF;
+  v_whole := p_kind = 'owner' OR cardinality(v_names) + cardinality(v_above) > 2000;
+  sp := {s}.enter_v1(p_namespace, v_whole);
+  IF NOT v_whole THEN
+    PERFORM {s}.lock_names_v1(sp.seed, v_names, v_above, CASE WHEN p_kind = 'leaseId' THEN ARRAY[p_target] END);
+  END IF;
+  IF cardinality(v_ids) <= 1000 THEN
+    SELECT coalesce(array_agg(DISTINCT a.id), '{}'), coalesce(bool_and(n.name = ANY (v_names)
+        OR p_kind IN ('resource', 'under') AND starts_with(n.name, p_target || '/')), true) INTO v_new, v_locked
+      FROM {s}.aimed_at_v1(sp.ns, p_kind, p_target, p_up_to, {s}.clock_v1(), 1001) a,
+        unnest({s}.names_v1(a.name, a.parts)) n(name)
+      WHERE a.id <> ALL (v_ids);
+    IF NOT v_whole AND NOT v_locked THEN RETURN NULL; END IF;
+    v_ids := v_ids || v_new;
+  END IF;
   PERFORM {s}.mark_v1(sp);
   v_wall := {s}.clock_v1();
   v_now := greatest(v_wall, {s}.floor_v1(sp.ns, NULL, v_ids));

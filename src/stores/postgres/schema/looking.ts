@@ -1,6 +1,6 @@
 // Reads: they take no lock, write nothing and create nothing, so that they also work for a role that may only look. And the log
 // (H1), which is read up to the oldest place where a running transaction may still write, and no further.
-import { ALIVE } from './locking.js';
+import { ALIVE, WRONG_ISOLATION } from './locking.js';
 
 /** So many rows of the log are looked at by a call that filters (S18): some 50 ms of one process of the server. */
 const STRETCH = 100_000;
@@ -136,6 +136,10 @@ DECLARE
   v_e bigint := {s}.epoch_v1(sp);
   v_s bigint := pg_sequence_last_value('{s}.log_row'::regclass);
 BEGIN
+  -- In a snapshot of before, rows of those who have ended meanwhile are not seen, and would be passed over for good.
+  IF ${WRONG_ISOLATION} THEN
+    RAISE EXCEPTION 'this transaction is %, not READ COMMITTED', current_setting('transaction_isolation') USING ERRCODE = 'HF001';
+  END IF;
   IF sp.ns = 0 THEN
     e := 0;
     s := 0;
