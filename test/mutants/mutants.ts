@@ -433,6 +433,22 @@ export const MUTANTS: readonly Mutant[] = [
     after: 'found[id] = id',
     by: ['test/stores/redis-hints.test.ts'],
   },
+  {
+    name: 'a hint of a release alone in the channel of somebody else (Redis)',
+    rule: 'Q3',
+    file: 'src/stores/redis/lua/one-item.ts',
+    before: "tellOwner('nextOwner', 'nextId')",
+    after: "tellOwner('nextId', 'nextId')",
+    by: ['test/stores/redis-hints.test.ts'],
+  },
+  {
+    name: 'a revocation that looks before it locks and not again (PostgreSQL)',
+    rule: 'S16',
+    file: 'src/stores/postgres/schema/governing.ts',
+    before: 'v_ids := v_ids || v_new;',
+    after: '',
+    by: ['test/stores/postgres-revoke.test.ts'],
+  },
 ];
 
 /** Named in the plan of the proof: each is the beginning of a mutant's name. */

@@ -99,9 +99,12 @@ describe.skipIf(isSkipped('redis'))('hints of Redis', () => {
     const a = await join(first, 'a', 'first');
     const b = await join(second, 'b', 'second');
     const c = await join(first, 'c', 'first');
+    const said = await published();
     await store.end(held.map(({ id, epoch }) => ({ id, epoch, requestId: clock.randomText(), why: 'released' })));
     await expect.poll(() => first.woken).toEqual([a.id, c.id]);
     await expect.poll(() => second.woken).toEqual([b.id]);
+    const one = `${channelOf('default', 'first')} ${a.id} ${c.id}`;
+    await expect.poll(() => said.sort()).toEqual([one, `${channelOf('default', 'second')} ${b.id}`]);
   });
 
   test('Q3: where nobody hears the channel of its owner everybody is told', async () => {
