@@ -27,8 +27,22 @@ const PROGRAM = `
     console.log(error.code, error.message);
   }`;
 
-function run(hidden: string, url: string): { output: string; status: number | null } {
-  const args = ['--import', hook, '--input-type=module', '-e', PROGRAM, url, built];
+/** A program that loses its server, outlives the time in which the lost client is put away, and asks again. */
+const LOSING_PROGRAM = `
+  const [url, built] = process.argv.slice(1);
+  const { openLink } = await import(built + 'stores/redis/open-link.js');
+  const { systemClock } = await import(built + 'system-clock.js');
+  const nobody = url.replace(/:\\d+$/, ':1');
+  await openLink(nobody, { clock: systemClock() }).catch((error) => console.log(error.message));
+  const link = await openLink(url, { clock: systemClock() });
+  await link.command('', ['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'no']).catch(() => undefined);
+  await new Promise((resolve) => setTimeout(resolve, 5_500));
+  console.log(await link.command('', ['PING']));
+  await link.command('', ['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'no']).catch(() => undefined);
+  await link.close();`;
+
+function run(hidden: string, url: string, program = PROGRAM): { output: string; status: number | null } {
+  const args = ['--import', hook, '--input-type=module', '-e', program, url, built];
   const env = { ...process.env, HIDE: hidden };
   const { stdout, stderr, status } = spawnSync(process.execPath, args, { env, encoding: 'utf8', timeout: TOO_LONG_MS });
   return { output: (stdout + stderr).trim(), status };
@@ -47,6 +61,12 @@ describe.skipIf(isSkipped('redis'))('a process with a Redis link', () => {
 
   test('uses ioredis where only that is installed, and ends by itself with the link open', () => {
     expect(run('redis', server.url)).toEqual({ output: 'ioredis true PONG', status: 0 });
+  });
+
+  test('S12, A11: of the oldest redis we take, a lost connection ends nothing, and a refusal keeps its cause', () => {
+    const { output, status } = run('redis=redis-oldest', server.url, LOSING_PROGRAM);
+    expect(output).toMatch(/^nobody listens at redis:.*\nPONG$/);
+    expect(status).toBe(0);
   });
 
   test('A11: says what to install where neither is', () => {

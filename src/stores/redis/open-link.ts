@@ -11,7 +11,7 @@ import { recogniseClient } from './clients/recognise.js';
 import { closed, GivenConnections, late, OwnConnections, type Connections } from './connections.js';
 import { Hearing } from './hearing.js';
 import type { LinkListener, RedisLink, Script } from './link.js';
-import { checkCluster, parseRedisUrl, type ReplicaWait } from './redis-url.js';
+import { checkCluster, checkNoAddress, parseRedisUrl, type ReplicaWait } from './redis-url.js';
 import { SecondConnection } from './second-connection.js';
 import { durabilityOf } from './server-checks.js';
 import { replyWord, translateError } from './translate-error.js';
@@ -37,6 +37,7 @@ export async function openLink(url: string | undefined, options: LinkOptions): P
   const address = url === undefined ? undefined : parseRedisUrl(url);
   const { replicas = NO_REPLICAS, awake = true } = address ?? {};
   if (address === undefined || client !== undefined) {
+    if (url !== undefined) checkNoAddress(url);
     const adapter = recogniseClient(client);
     const connections = await GivenConnections.open(adapter, clock);
     if (adapter.cluster) checkCluster({ database: 0, replicas });

@@ -1,6 +1,6 @@
 // What a redis url may say, and that no message shows its password.
 import { describe, expect, test } from 'vitest';
-import { parseRedisUrl } from './redis-url.js';
+import { checkNoAddress, parseRedisUrl } from './redis-url.js';
 
 describe('redis urls', () => {
   test('A11: name host, port, user, password and database', () => {
@@ -21,6 +21,16 @@ describe('redis urls', () => {
       shown: 'rediss://[::1]:6379',
     });
     expect(parseRedisUrl('redis:')).toMatchObject({ seeds: [{ host: '127.0.0.1', port: 6379 }] });
+  });
+
+  test("A11: beside the caller's client, which has an address of its own, may not name another", () => {
+    for (const url of ['redis:', 'rediss:', 'redis:///', 'redis:?awake=false&replicas=1&replicasTimeout=100ms']) {
+      expect(() => checkNoAddress(url)).not.toThrow();
+    }
+    const addresses = ['//cache:6379', '//:secret@', '//cache', '/2', '?cluster=true', '?tlsCa=ca.pem'];
+    for (const address of addresses) {
+      expect(() => checkNoAddress(`redis:${address}`)).toThrow(/client has an address of its own/);
+    }
   });
 
   test('several hosts, or cluster=true, are a cluster', () => {

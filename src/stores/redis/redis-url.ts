@@ -67,6 +67,17 @@ export function parseRedisUrl(url: string): RedisAddress {
   return address;
 }
 
+/** With the caller's client the address is the client's: only what has nothing to do with it may stand in the url. */
+export function checkNoAddress(url: string): void {
+  const [, , credentials, hosts = '', path = '', search = ''] = SHAPE.exec(url) ?? [];
+  const query = new URLSearchParams(search);
+  const isBare = credentials === undefined && hosts === '' && (path === '' || path === '/');
+  if (isBare && !query.has('cluster') && !query.has('tlsCa')) return;
+  throw invalid(
+    "client has an address of its own: write connect('redis:', { client }), with awake, replicas and replicasTimeout at most, or leave out client",
+  );
+}
+
 /** What a cluster cannot do. */
 export function checkCluster({ database, replicas }: Pick<RedisAddress, 'database' | 'replicas'>): void {
   if (database !== 0) throw invalid(`a cluster has only database 0, got ${database}: leave it out of the url`);

@@ -1,6 +1,7 @@
 // The `redis` package, a cluster. The library finds the node of a key and follows MOVED and ASK; both say that nothing was
 // executed. Hearing needs only one node: a cluster carries what is published to all of them.
 import {
+  endQuietly,
   outcomesOf,
   plainReply,
   type ClientAdapter,
@@ -91,7 +92,7 @@ export class NodeRedisClusterAdapter implements ClientAdapter {
   dispose(): void {
     this.#lost.length = 0;
     if (this.#ours) {
-      this.#cluster.destroy();
+      endQuietly(this.#cluster);
     } else {
       this.#cluster.off('error', this.#heardError);
     }

@@ -2,6 +2,7 @@
 // RESP version and transforms do not reach our replies; nothing here waits in the library's queue longer than the link allows.
 import {
   connectOrEnd,
+  endQuietly,
   outcomesOf,
   plainReply,
   type ClientAdapter,
@@ -81,7 +82,7 @@ export class NodeRedisAdapter implements ClientAdapter {
   dispose(): void {
     this.#lost.length = 0;
     if (this.#ours) {
-      this.#client.destroy(); // its last error still finds the listener
+      endQuietly(this.#client); // its last error still finds the listener
     } else {
       this.#client.off('error', this.#heardError);
     }
@@ -101,7 +102,7 @@ export async function openNodeRedisHearing(
   });
   const close = (): void => {
     isClosed = true;
-    client.destroy();
+    endQuietly(client);
   };
   client.unref(); // hearing keeps no process alive
   await connectOrEnd(() => client.connect(), close, abandoned);

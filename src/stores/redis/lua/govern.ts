@@ -1,8 +1,9 @@
 // Lua: revoke and sweep, as src/stores/protocol/govern.ts: what is done to leases and tickets from outside. Each is bounded
 // (S18) and says when there is more to do.
+import { BYTE_ORDER } from './byte-order.js';
 import { LOOKED, READ_ENDS } from './together.js';
 
-export const REVOKE = String.raw`
+export const REVOKE = String.raw`${BYTE_ORDER}
 local kind, target, upTo, keepOutMs, reason, actor = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local from, drawn, room = ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9])
 local isByName = kind == 'resource' or kind == 'under'
@@ -88,7 +89,7 @@ else
     if tickets > 0 then below('w', target, take) end
   end
 end
-table.sort(found, function(a, b) return a.id < b.id end)
+table.sort(found, function(a, b) return isBefore(a.id, b.id) end)
 local ended, isSpent = {}, false
 for i = 1, math.min(room, #found) do
   local row = found[i]

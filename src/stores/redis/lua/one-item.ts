@@ -61,8 +61,8 @@ ${WHICH_SERVER}
 /** The first in line of a name: the member of the index. */
 const FIRST = String.raw`tickets ~= '0' and redis.call('ZRANGEBYLEX', KEYS[3], '[w' .. name .. '\0', '(w' .. name .. '\1', 'LIMIT', '0', '1')[1]`;
 
-/** Writes the event down, and the counters with a field of the row. */
-const finish = (value: string, event: string, reply: string): string => String.raw`
+/** Writes the event down. It comes first of all: of what is written, the log is what others are likeliest to have spoilt. */
+const log = (event: string): string => String.raw`
       if keep then
         ${next('seqText')}
         redis.call('XADD', KEYS[7], seqText, 'e', ${event})
@@ -70,6 +70,10 @@ const finish = (value: string, event: string, reply: string): string => String.r
           redis.call('XTRIM', KEYS[7], 'MINID', '~', string.format('%.0f', seqText - 999999))
         end
       end
+`;
+
+/** Writes the counters with a field of the row, and ends the script. */
+const finish = (value: string, reply: string): string => String.raw`
       redis.call('HSET', KEYS[2], '', '${FORMAT} ' .. epochText .. ' ' .. nowText .. ' ' .. arrivalText .. ' ' .. seqText .. ' ' .. steady,
         id, ${value})
       return {now, now, rest, ${reply}}
@@ -101,22 +105,24 @@ ${sameServer('isNext')}
         letter, change, waited = 'a', 'pa', string.format('%.0f', now - arrivedAt)
         rare = epochText .. ' ' .. arrivedAt .. ' ' .. joinedEpoch .. ' 0 0 0 0\t\t'
         steady = string.format('%.0f', tickets - 1) .. others
-        redis.call('ZREM', KEYS[3], first)
-        redis.call('ZREM', KEYS[5], id)
-        redis.call('ZREM', KEYS[6], id)
       else
         ${next('arrivalText')}
         arrived = arrivalText
       end
       local expiresAt = string.format('%.0f', now + ttlMs)
+${log(String.raw`'A ' .. nowText .. ' ' .. nowText .. ' ' .. epochText .. ' ' .. change .. '\n' .. id .. '\n' .. owner .. '\n' .. name
+          .. '\n\n\nttlMs#' .. ttlMs .. '\texpiresAt#' .. expiresAt .. '\twaitedMs#' .. waited`)}
+      if rare ~= '' then
+        redis.call('ZREM', KEYS[3], first)
+        redis.call('ZREM', KEYS[5], id)
+        redis.call('ZREM', KEYS[6], id)
+      end
       local skewMs = ARGV[3] == nowText and '0' or string.format('%.0f', ARGV[3] - now)
       redis.call('ZADD', KEYS[3], '0', 'n' .. name .. '\0' .. id)
       redis.call('ZADD', KEYS[4], expiresAt, id)
 ${finish(
   String.raw`letter .. ' ' .. epochText .. ' ' .. expiresAt .. ' ' .. nowText .. ' ' .. nowText .. ' 0 ' .. skewMs
         .. ' ' .. ttlMs .. ' ' .. arrived .. ' 0 \n' .. rare .. '\n' .. asked`,
-  String.raw`'A ' .. nowText .. ' ' .. nowText .. ' ' .. epochText .. ' ' .. change .. '\n' .. id .. '\n' .. owner .. '\n' .. name
-          .. '\n\n\nttlMs#' .. ttlMs .. '\texpiresAt#' .. expiresAt .. '\twaitedMs#' .. waited`,
   '1, epochText',
 )}
     end
@@ -152,6 +158,9 @@ ${RELEASED_ROW}
     end
 ${sameServer('released')}
     if released then
+      local heldMs = ARGV[3] == nowText and '0' or string.format('%.0f', now - ARGV[3])
+${log(String.raw`'R ' .. nowText .. ' ' .. nowText .. ' ' .. ARGV[2] .. ' ar\n' .. id .. '\n' .. ARGV[5] .. '\n' .. name
+          .. '\n\n\nheldMs#' .. heldMs`)}
       redis.call('ZREM', KEYS[3], 'n' .. name .. '\0' .. id)
       if isWhole or ARGV[4] - now > ${LEFT_TO_SWEEP_MS} then
         redis.call('ZADD', KEYS[4], string.format('%.0f', 4503599627370496 + now), id)
@@ -159,13 +168,7 @@ ${sameServer('released')}
       if nextId then
 ${tellOwner('nextOwner', 'nextId')}
       end
-      local heldMs = ARGV[3] == nowText and '0' or string.format('%.0f', now - ARGV[3])
-${finish(
-  'released',
-  String.raw`'R ' .. nowText .. ' ' .. nowText .. ' ' .. ARGV[2] .. ' ar\n' .. id .. '\n' .. ARGV[5] .. '\n' .. name
-          .. '\n\n\nheldMs#' .. heldMs`,
-  '1',
-)}
+${finish('released', '1')}
     end
 `,
   ),

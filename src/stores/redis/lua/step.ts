@@ -150,7 +150,8 @@ if seq > 1000000 and math.floor(seq / 128) > math.floor(firstSeq / 128) then
   redis.call('XTRIM', LOG, 'MINID', '~', string.format('%.0f', seq - 999999))
 end
 if not steady or tickets ~= firstTickets or trees ~= firstTrees then
-  steady = string.format('%.0f %.0f %.0f %.0f ', tickets, trees, checked, watched) .. rest
+  -- Half a step may stand, where a command in it failed: a figure below 0 would read like no counters at all.
+  steady = string.format('%.0f %.0f %.0f %.0f ', math.max(tickets, 0), math.max(trees, 0), checked, watched) .. rest
 end
 if epoch ~= firstEpoch or arrival ~= firstArrival then
   epochText, arrivalText = string.format('%.0f', epoch), string.format('%.0f', arrival)
