@@ -172,9 +172,10 @@ export class LeaseDesk {
     return result;
   }
 
-  /** A grant whose answer could not be delivered: nobody knows of it, so it is ended (S9). */
-  takeBack({ id, epoch, ttlMs }: Lease): void {
-    const end = { id, epoch, requestId: this.#clock.randomText(), why: 'released' } as const;
+  /** A grant whose answer could not be delivered: nobody knows of it, so it is ended (S9). Cancelled, not released: no work was
+   *  done that `minHold` could stand for (Q6). What somebody was given by a later epoch is not touched. */
+  takeBack({ id, ttlMs }: Lease): void {
+    const end = { id, requestId: this.#clock.randomText(), why: 'cancelled' } as const;
     this.#cleanups.end(end, ttlMs, defaultRequestTimeoutMs(ttlMs)).catch(() => undefined); // it lapses by its ttl
   }
 

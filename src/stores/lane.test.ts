@@ -173,6 +173,28 @@ test('S21: an idle lane keeps no timer, and is idle again after a hang', async (
   await hung;
 });
 
+const left: EndResult = { outcome: 'left' };
+test.each<[string, unknown]>([
+  ['too few results', [left]],
+  ['too many', [left, left, left]],
+  ['a hole among them', [undefined, left]],
+  ['no list at all', { length: 2 }],
+])(
+  'S12, S21: an answer with %s is a failure of the call: everybody in it is told, and the lane goes on',
+  async (_what, results) => {
+    const { lane, sent } = laneWithStore();
+    const asked = ['a', 'b'].map((id) => lane.ask(item(id)));
+    await turn();
+    sent[0]?.answer(results as EndResult[]);
+    const failed = { status: 'rejected', reason: { code: 'STORE_UNAVAILABLE', retryable: true } };
+    expect(await Promise.allSettled(asked)).toMatchObject([failed, failed]);
+    const after = lane.ask(item('after'));
+    await turn();
+    sent[1]?.answer();
+    expect((await after).result.outcome).toBe('left');
+  },
+);
+
 test('S9: what stands in the line can be taken back; what has left cannot', async () => {
   const { lane, sent } = laneWithStore();
   const [gone, waiting] = [item('gone'), item('waiting')];

@@ -245,11 +245,9 @@ export class Lane<Q extends object, R extends object> {
   }
 
   /** The next batch leaves before the callers of this one go on: the lane never idles while somebody waits. */
-  #answered(
-    call: Call<Q>,
-    batch: readonly Waiting<Q, R>[],
-    { results, now, incarnation, settingsVersion }: Answers<R>,
-  ): void {
+  #answered(call: Call<Q>, batch: readonly Waiting<Q, R>[], answers: Answers<R>): void {
+    if (!isWhole(answers, batch.length)) return this.#failed(call, batch, notWhole(batch.length));
+    const { results, now, incarnation, settingsVersion } = answers;
     this.#over(call);
     for (let i = 0; i < batch.length; i += 1) {
       const waiting = batch[i] as Waiting<Q, R>;
@@ -273,6 +271,19 @@ export class Lane<Q extends object, R extends object> {
 
 function forgetSignal({ signal, onAbort }: Pick<Waiting<object, object>, 'signal' | 'onAbort'>): void {
   if (onAbort) signal?.removeEventListener('abort', onAbort);
+}
+
+/** A store that was written elsewhere may answer anything; where one result is missing nobody can tell whose (S12). */
+function isWhole(answers: unknown, count: number): boolean {
+  const { results } = (answers ?? {}) as { results?: unknown };
+  if (!Array.isArray(results) || results.length !== count) return false;
+  for (const result of results) if (typeof result !== 'object' || result === null) return false;
+  return true;
+}
+
+function notWhole(count: number): LeaseError {
+  const message = `the store did not answer ${count} requests with as many results: it breaks the port, correct the store`;
+  return new LeaseError('STORE_UNAVAILABLE', message);
 }
 
 function isFailed(result: object): result is Failed {

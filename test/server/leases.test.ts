@@ -183,22 +183,33 @@ test('W3: every change leaves one line in the log', async () => {
   ]);
 });
 
-test('S9, W5: a client that hangs up at once, its answer unread, leaves no lease', async () => {
+/** Asks for a lease and is gone before the answer. */
+function hangUp(order: object): Promise<void> {
   const { hostname, port } = new URL(url);
-  const hangUp = (name: string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const body = JSON.stringify({ resource: name, wait: 0 });
-      const lines = ['POST /v1/leases HTTP/1.1', `host: ${hostname}`, 'content-type: application/json'];
-      const text = [...lines, `content-length: ${body.length}`, '', body].join('\r\n');
-      const socket = connect(Number(port), hostname, () => socket.end(text));
-      socket.on('finish', () => socket.destroy());
-      socket.on('close', () => resolve()).on('error', reject);
-    });
-  for (let i = 0; i < 20; i += 1) await hangUp(`gone/${i}`);
-  const ended = async (): Promise<number> => {
-    const { json } = await site.ask('GET', '/v1/history?type=lease.released&prefix=gone');
-    return (json['items'] as unknown[]).length;
-  };
+  return new Promise((resolve, reject) => {
+    const body = JSON.stringify(order);
+    const lines = ['POST /v1/leases HTTP/1.1', `host: ${hostname}`, 'content-type: application/json'];
+    const text = [...lines, `content-length: ${body.length}`, '', body].join('\r\n');
+    const socket = connect(Number(port), hostname, () => socket.end(text));
+    socket.on('finish', () => socket.destroy());
+    socket.on('close', () => resolve()).on('error', reject);
+  });
+}
+
+async function ended(): Promise<number> {
+  const { json } = await site.ask('GET', '/v1/history?type=lease.released&prefix=gone');
+  return json.items.length;
+}
+
+test('S9, W5: a client that hangs up at once, its answer unread, leaves no lease', async () => {
+  for (let i = 0; i < 20; i += 1) await hangUp({ resource: `gone/${i}`, wait: 0 });
   await expect.poll(ended, { timeout: 5_000 }).toBe(20);
-  expect((await site.ask('GET', '/v1/leases?prefix=gone')).json['items']).toEqual([]);
+  expect((await site.ask('GET', '/v1/leases?prefix=gone')).json.items).toEqual([]);
+});
+
+test('Q6, S9, W5: nor does it leave a block: no work was done that minHold could stand for', async () => {
+  for (let i = 0; i < 20; i += 1) await hangUp({ resource: `gone/${i}`, wait: 0, minHold: '1h' });
+  await expect.poll(ended, { timeout: 5_000 }).toBe(20);
+  for (let i = 0; i < 20; i += 1)
+    expect(await site.ask('POST', '/v1/leases', { resource: `gone/${i}`, wait: 0 })).toMatchObject({ status: 201 });
 });

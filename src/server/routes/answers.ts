@@ -9,6 +9,7 @@ import type { Caller, ServerContext } from '../context.js';
 import type { Granted, Stay } from '../lease-desk.js';
 import { withStatus } from '../problem.js';
 import type { AnyAsked } from '../route.js';
+import { pagesOf } from '../store/permits.js';
 
 export type ShownGrant = LeaseRecord & { remainingMs: number; storeNow: string };
 
@@ -33,8 +34,10 @@ export function missing(what: string): LeaseError {
 /** W3: leases are touched, and named as held, by those who may. An admin without bounds costs no look at the store. */
 export async function requireHeld({ desk }: ServerContext, caller: Caller, ids: readonly string[]): Promise<void> {
   if (ids.length === 0 || (caller.role === 'admin' && caller.prefix === undefined)) return;
-  const { items } = await desk.ask('get', (store) => store.get(ids));
-  for (const lease of items) if (lease) requireTouch(caller, lease);
+  for (const some of pagesOf(ids)) {
+    const { items } = await desk.ask('get', (store) => store.get(some));
+    for (const lease of items) if (lease) requireTouch(caller, lease);
+  }
 }
 
 /** What may wait is counted, and ends with its client and with its token. */

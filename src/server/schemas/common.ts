@@ -8,6 +8,7 @@ const text = (max: number): z.ZodString => z.string().max(max);
 
 export const nameText = text(2 * LIMITS.nameBytes).openapi({ example: 'orders/0' });
 export const ownerText = text(2 * LIMITS.ownerBytes).openapi({ example: 'worker-7' });
+export const operationIdText = text(2 * LIMITS.reasonBytes);
 export const idText = text(128).openapi({ example: '0mhzvk3a1bXgP0JH3kqU2v8w' });
 export const cursorText = text(1_024);
 export const requestIdText = text(64).openapi({

@@ -9,6 +9,7 @@ import {
   idText,
   isoText,
   nameText,
+  operationIdText,
   ownerText,
   recordSchema,
   requestIdText,
@@ -18,6 +19,10 @@ import {
 const wait = z
   .union([z.literal('forever'), duration])
   .openapi('Wait', { description: "How long to wait in the queue; 0 does not wait, 'forever' is allowed" });
+
+const holding = z.array(idText).max(LIMITS.heldByOneRequest).openapi({
+  description: 'Ids of leases this caller holds while it waits, so that deadlocks are found',
+});
 
 export const acquireBody = z
   .strictObject({
@@ -35,10 +40,8 @@ export const acquireBody = z
     minHold: duration.optional(),
     lockDelay: duration.optional(),
     reclaim: z.boolean().optional(),
-    holding: z.array(idText).max(LIMITS.heldByOneRequest).optional().openapi({
-      description: 'Ids of leases this caller holds while it waits, so that deadlocks are found',
-    }),
-    operationId: z.string().max(256).optional(),
+    holding: holding.optional(),
+    operationId: operationIdText.optional(),
     metadata: z.unknown().optional(),
   })
   .refine(({ resource, resources }) => (resource === undefined) !== (resources === undefined), {
@@ -57,7 +60,7 @@ export const releaseBody = authorityBody.openapi('Release');
 export const downgradeBody = authorityBody.openapi('Downgrade');
 export const delegateBody = authorityBody.extend({ toOwner: ownerText }).openapi('Delegate');
 export const upgradeBody = z
-  .strictObject({ epoch: epochNumber, wait: wait.optional(), holding: z.array(idText).max(64).optional() })
+  .strictObject({ epoch: epochNumber, wait: wait.optional(), holding: holding.optional() })
   .openapi('Upgrade');
 
 export const renewedSchema = z

@@ -1,10 +1,19 @@
 // Streams over HTTP (contract, section 7): what is leased, settled, read and kept for a person.
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '../../domain/limits.js';
-import { countText, duration, epochNumber, isoText, nameText, numberText, ownerText } from './common.js';
+import {
+  countText,
+  duration,
+  epochNumber,
+  isoText,
+  nameText,
+  numberText,
+  operationIdText,
+  ownerText,
+} from './common.js';
 
 const number = z.int().min(1);
-const operationId = z.string().min(1).max(256);
+const operationId = operationIdText.min(1);
 /** N6: where the store may lose what it answered, that has to be accepted. */
 const durability = z.literal('accept-loss');
 const kind = z.string().max(2 * LIMITS.kindBytes);

@@ -5,6 +5,7 @@
 //   idle ──ask──▶ under way ──answer──▶ idle, or at once under way again with what came meanwhile (up to the limits)
 //                     └─ no answer for PATIENCE_MS ──▶ the next leaves beside it; a late answer still counts
 import type { Clock, TimerHandle } from '../../domain/clock.js';
+import { LeaseError } from '../../domain/errors.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { Answers } from '../../stores/store.js';
 
@@ -55,16 +56,16 @@ export class CallLane {
     this.#call += 1;
     const call = this.#call;
     this.#patience = this.#clock.after(PATIENCE_MS, () => this.#goOn(call));
-    this.#send(together.flatMap(({ items }) => items)).then(
-      (answers) => {
-        this.#goOn(call);
-        share(together, answers);
-      },
-      (error: unknown) => {
-        this.#goOn(call);
-        for (const asked of together) asked.reject(error instanceof Error ? error : new Error(String(error)));
-      },
-    );
+    const items = together.flatMap((asked) => asked.items);
+    const fail = (error: unknown): void => {
+      this.#goOn(call);
+      for (const asked of together) asked.reject(error instanceof Error ? error : new Error(String(error)));
+    };
+    this.#send(items).then((answers) => {
+      if (!isWhole(answers, items.length)) return fail(notWhole(items.length));
+      this.#goOn(call);
+      share(together, answers);
+    }, fail);
   }
 
   #goOn(call: number): void {
@@ -85,6 +86,17 @@ export class CallLane {
     });
     return this.#line.splice(0, over === -1 ? this.#line.length : Math.max(1, over));
   }
+}
+
+/** Where one result is missing nobody can tell whose: no client is given another one's. */
+function isWhole(answers: unknown, count: number): boolean {
+  const { results } = (answers ?? {}) as { results?: unknown };
+  return Array.isArray(results) && results.length === count;
+}
+
+function notWhole(count: number): LeaseError {
+  const message = `the store did not answer ${count} requests with as many results: it breaks the port, correct the store`;
+  return new LeaseError('STORE_UNAVAILABLE', message);
 }
 
 /** To each its own part of the results, with the facts of the one reply. */

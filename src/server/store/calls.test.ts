@@ -1,8 +1,9 @@
-// The bounds on namespaces, of each token and of all. Whose ticket is whose.
+// The bounds on namespaces, of each token and of all, and on lists. Whose ticket is whose.
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../observe/logger.js';
 import { MemoryStore } from '../../stores/memory/index.js';
 import { FakeClock } from '../../testing/fake-clock.js';
+import { FaultyStore } from '../../testing/faulty-store.js';
 import { DEFAULT_LIMITS, type Caller, type ServerContext } from '../context.js';
 import { StoreCalls } from './calls.js';
 import { Tickets } from './tickets.js';
@@ -20,7 +21,7 @@ const limited = { code: 'RATE_LIMITED' };
 
 function stage(isHeard: (namespace: string) => boolean = () => false) {
   const clock = new FakeClock();
-  const store = new MemoryStore({ clock });
+  const store = new FaultyStore(new MemoryStore({ clock }), clock);
   const context = { store, clock, logger: silentLogger, limits: DEFAULT_LIMITS };
   const calls = new StoreCalls(context as unknown as ServerContext, new Tickets(), isHeard);
   const run = (method: string, namespace: string, token: string, ...args: unknown[]): Promise<object> =>
@@ -28,6 +29,7 @@ function stage(isHeard: (namespace: string) => boolean = () => false) {
   return {
     clock,
     store,
+    renew: (items: readonly object[]) => run('renew', store.namespace, 'a', items),
     look: (namespace: string, token: string) => run('time', namespace, token),
     write: (namespace: string, token: string) => run('sweep', namespace, token, { limit: 1 }),
   };
@@ -68,6 +70,21 @@ test('W5: there is a bound on namespaces that are written in', async () => {
   await expect(write('one-more', 'u')).rejects.toMatchObject(limited);
   await expect(write('n0', 'u')).resolves.toBeDefined();
   await expect(look('one-more', 'u')).resolves.toMatchObject({ now: expect.any(Number) as number });
+});
+
+test('S18, W5: a list that is too long is refused before its items are looked at, and before the store is asked', async () => {
+  const { store, renew } = stage();
+  const items = (count: number, item: object = {}) =>
+    Array.from({ length: count }, (_, n) => ({
+      ...{ id: `an-id-of-a-lease-${n}`, epoch: 1, requestId: 'r', callerWall: 0 },
+      ...item,
+    }));
+  const refused = { code: 'INVALID_ARGUMENT', message: 'a batch has at most 256 items, got 300: split it' };
+  await expect(renew(items(300))).rejects.toMatchObject(refused);
+  expect(store.count()).toBe(0);
+  await expect(renew(items(300, { extra: 1 }))).rejects.toMatchObject(refused);
+  await renew(items(256));
+  expect([store.count('get'), store.count('renew')]).toEqual([1, 1]);
 });
 
 test('Q3, W3: a ticket is of the client that asked for it first, from the question on, and of nobody else', () => {

@@ -2,7 +2,7 @@
 // answered as the caller may see it. What the schema or the rules refuse in one item fails that item alone (S21); what the
 // store cannot do is the store's own LeaseError. Nothing here waits: a request that is to wait comes again by itself (Q2).
 import type { z } from 'zod';
-import { checkNamespace } from '../../domain/check-request.js';
+import { checkBatch, checkNamespace } from '../../domain/check-request.js';
 import { invalid, LeaseError } from '../../domain/errors.js';
 import type { StreamHead } from '../../stores/sequence-store.js';
 import type { Answers, Store } from '../../stores/store.js';
@@ -79,6 +79,7 @@ export class StoreCalls {
     const { caller } = asker;
     const [given, ...more] = call.args;
     if (!Array.isArray(given) || more.length > 0) throw invalid(`${call.method} takes one list`);
+    checkBatch(given as object[]); // what is too long costs nothing more
     const refused = new Map<number, object>();
     const items = this.#checkedItems(method, given, refused);
     const known = await lookUp(

@@ -52,7 +52,8 @@ function namedBy(method: string, { id, holding = [], upgrades }: Named): string[
   return id === undefined ? [] : [id];
 }
 
-function* pagesOf(ids: readonly string[]): Generator<string[]> {
+/** As many ids at a time as one `get` takes. */
+export function* pagesOf(ids: readonly string[]): Generator<string[]> {
   for (let at = 0; at < ids.length; at += PAGE) yield ids.slice(at, at + PAGE);
 }
 

@@ -69,9 +69,9 @@ export class Calls {
     const results: (R | Failed)[] = [];
     let last: Reply | undefined;
     const how = howToSend(method, [items]);
-    for (const { args } of encodeList(items)) {
+    for (const { args, count } of encodeList(items)) {
       const answer = (await this.#sender.call(method, namespace, args, how)) as Answers<R>;
-      results.push(...decodeResults(answer.results));
+      results.push(...decodeResults<R>(answer.results, count, this.where));
       last = answer;
     }
     return { ...(last as Reply), results };

@@ -18,9 +18,9 @@ describe('W2, S21: lists', () => {
 
   test('a failed item has the error of the server, with its code, sentence and facts', () => {
     const failed = { outcome: 'failed', problem: { ...problem, retryable: false, limit: 256, leaseStatus: 'expired' } };
-    const [fine, bad] = decodeResults([{ outcome: 'left' }, failed as never]);
+    const [fine, bad] = decodeResults([{ outcome: 'left' }, failed], 2, 'here');
     expect(fine).toEqual({ outcome: 'left' });
-    const { error } = bad as unknown as { error: LeaseError };
+    const { error } = bad as { error: LeaseError };
     expect(error).toBeInstanceOf(LeaseError);
     expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', message: 'no', retryable: false });
     expect(error.details).toEqual({ limit: 256, status: 'expired' });

@@ -62,14 +62,21 @@ export function decodeBatch(answered: Answered, count: number, where: string): (
   });
 }
 
-/** The results of a list, with errors where items failed. */
-export function decodeResults<R>(results: readonly (R | Failed)[]): readonly (R | Failed)[] {
+/** The results of a list of `count` items, with errors where items failed. Where one is missing nobody can tell whose. */
+export function decodeResults<R>(given: unknown, count: number, where: string): readonly (R | Failed)[] {
+  const isWhole = Array.isArray(given) && given.length === count && given.every(isObject);
+  if (!isWhole) throw foreign(where, `${count} results were expected`);
+  const results = given as readonly (R | Failed)[];
   if (!results.some(isFailed)) return results;
   return results.map((result) => {
     if (!isFailed(result)) return result;
     const { problem } = result as unknown as { problem: Problem };
     return { outcome: 'failed', error: errorOf(problem) };
   });
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 function isFailed(result: unknown): boolean {
