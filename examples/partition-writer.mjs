@@ -22,14 +22,25 @@ db.exec(
 const last = db.prepare('SELECT coalesce(max(n), 0) FROM record WHERE partition = ?').pluck();
 const insert = db.prepare('INSERT INTO record VALUES (?, ?, ?, ?)');
 
-/** Whoever opens a partition closes it to everybody before, and only then looks where to go on. */
+const look = db.transaction((lease) => {
+  guardSqlite(db, lease);
+  return last.get(partition) + 1;
+});
+const isOver = ({ code }) => code === 'STALE_EPOCH' || code === 'LEASE_LOST';
+
+/** Whoever opens a partition closes it to everybody before, and only then looks where to go on. Who was overtaken in between
+ *  begins again. */
 async function open() {
-  const lease = await leases.acquire(`orders/${partition}`, { wait: 'forever' });
-  const next = db.transaction(() => {
-    guardSqlite(db, lease);
-    return last.get(partition) + 1;
-  });
-  return { lease, next: next.immediate() };
+  for (;;) {
+    const lease = await leases.acquire(`orders/${partition}`, { wait: 'forever' });
+    try {
+      return { lease, next: look.immediate(lease) };
+    } catch (error) {
+      await lease.release();
+      if (!(error instanceof LeaseError) || !(isOver(error) || error.retryable)) throw error;
+    }
+    await sleep(Number(pauseMs));
+  }
 }
 
 const write = db.transaction((lease, n) => {

@@ -6,12 +6,13 @@
 import { statSync } from 'node:fs';
 import { LeaseError } from '../domain/errors.js';
 import { isoTime } from '../domain/lease.js';
+import { namesAbove } from '../domain/resource-name.js';
 import type { HeldLease } from '../manager/face.js';
 import { findOrigin, originOf } from '../manager/origin.js';
 import type { Store } from '../stores/store.js';
 import { leaseGone } from './lease-gone.js';
 import { staleEpoch } from './fence.js';
-import { translateSqlite, type SqliteDatabase } from './sqlite-fence.js';
+import type { SqliteDatabase } from './sqlite-fence.js';
 
 /** Marks and words of stores/sqlite (schema.ts, row-codec.ts); the tests of this guard hold them together. */
 const APPLICATION_ID = 0x484f4c44;
@@ -25,19 +26,15 @@ interface Anchor {
   readonly monotonicBase: number;
 }
 
-/** The name under which the file of the lease's own store is attached. Other lease files know nothing of this lease. */
+/** The name under which the file of the lease's own store is attached. Other lease files know nothing of this lease. Nothing is
+ *  read of the file itself: who has read of it is not made to wait for its lock, but refused. */
 export function findAttached(db: SqliteDatabase, lease: HeldLease): string | undefined {
   const store: (Store & { readonly path?: string }) | undefined = findOrigin(lease)?.store;
   const path = store?.kind === 'sqlite' ? store.path : undefined;
   if (path === undefined) return undefined;
   const databases = db.prepare('PRAGMA database_list').all() as { name: string; file: string }[];
-  return databases
-    .filter(({ file }) => file !== '' && isSameFile(file, path))
-    .map(({ name }) => `"${name.replaceAll('"', '""')}"`)
-    .find((name) => {
-      const row = db.prepare(`PRAGMA ${name}.application_id`).get() as { application_id: number | bigint };
-      return Number(row.application_id) === APPLICATION_ID;
-    });
+  const found = databases.find(({ file }) => file !== '' && isSameFile(file, path));
+  return found && `"${found.name.replaceAll('"', '""')}"`;
 }
 
 /** However it was named when it was attached. */
@@ -48,12 +45,15 @@ function isSameFile(one: string, other: string): boolean {
 }
 
 export function guardAttached(db: SqliteDatabase, schema: string, lease: HeldLease): void {
-  try {
-    db.prepare(`UPDATE ${schema}.journal SET epoch = epoch WHERE row = -1`).run(); // no row: the lock is what is wanted
-    check(db, schema, lease);
-  } catch (error) {
-    throw translateSqlite(error);
-  }
+  db.prepare(`UPDATE ${schema}.journal SET epoch = epoch WHERE row = -1`).run(); // no row: the lock is what is wanted
+  checkFile(db, schema);
+  check(db, schema, lease);
+}
+
+function checkFile(db: SqliteDatabase, schema: string): void {
+  const row = db.prepare(`PRAGMA ${schema}.application_id`).get() as { application_id: number | bigint };
+  if (Number(row.application_id) === APPLICATION_ID) return;
+  throw new LeaseError('STORE_INCOMPATIBLE', `what is attached as ${schema} is no lease file: attach the store's own`);
 }
 
 /** With the lock in hand, the row and then the clock are read. */
@@ -95,9 +95,11 @@ function spaceOf(db: SqliteDatabase, schema: string, namespace: string): Space {
   return { id, tail: id * SPAN + Number(row?.indexedTo ?? 0), end: (id + 1) * SPAN };
 }
 
-/** Who has one of its names now, if anybody has, makes it a stale epoch; else it is only gone. */
+/** Who has one of its names now, if anybody has, makes it a stale epoch; else it is only gone. Further names of a lease, and the
+ *  names of subtrees, are in other_name from the first, those in the tail as well. */
 function refusal(db: SqliteDatabase, schema: string, space: Space, lease: HeldLease, status: string): LeaseError {
   const names = JSON.stringify(lease.resources);
+  const above = JSON.stringify(lease.resources.flatMap(namesAbove));
   const row = db
     .prepare(
       `SELECT max(epoch) AS epoch FROM (
@@ -105,10 +107,18 @@ function refusal(db: SqliteDatabase, schema: string, space: Space, lease: HeldLe
            AND name IN (SELECT value FROM json_each(?))
          UNION ALL
          SELECT j.epoch FROM ${schema}.first_name n CROSS JOIN ${schema}.journal j ON j.row = n.row
-           WHERE n.ns = ? AND n.name IN (SELECT value FROM json_each(?)) AND j.state = ${ACTIVE})`,
+           WHERE n.ns = ? AND n.name IN (SELECT value FROM json_each(?)) AND j.state = ${ACTIVE}
+         UNION ALL
+         SELECT j.epoch FROM ${schema}.other_name o CROSS JOIN ${schema}.journal j ON j.row = o.row
+           WHERE o.ns = ? AND o.name IN (SELECT value FROM json_each(?)) AND j.state = ${ACTIVE}
+         UNION ALL
+         SELECT j.epoch FROM ${schema}.other_name o CROSS JOIN ${schema}.journal j ON j.row = o.row
+           WHERE o.ns = ? AND o.name IN (SELECT value FROM json_each(?)) AND j.state = ${ACTIVE} AND EXISTS (
+             SELECT 1 FROM json_each(j.parts) p
+             WHERE json_extract(p.value, '$.name') = o.name AND json_extract(p.value, '$.scope') = 'subtree'))`,
     )
-    .get(space.tail, space.end, names, space.id, names) as { epoch: number | bigint | null };
-  const current = Number(row.epoch ?? 0);
+    .get(space.tail, space.end, names, ...[names, names, above].flatMap((list) => [space.id, list]));
+  const current = Number((row as { epoch: number | bigint | null }).epoch ?? 0);
   if (current > lease.epoch) return staleEpoch(lease.resources[0] ?? '', lease.epoch, current);
   return leaseGone(lease, status);
 }

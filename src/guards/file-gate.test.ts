@@ -1,11 +1,22 @@
 // The gate for files: what is written is whole, what is stale is not written, and nothing outside the folder is touched.
 import Database from 'better-sqlite3';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, watch, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { temporaryFolder, type TemporaryFolder } from '../../test/support/temporary-folder.js';
 import { connect } from '../connect.js';
 import type { Holdfast } from '../holdfast.js';
+import type { HeldLease } from '../manager/face.js';
 import { FakeClock } from '../testing/fake-clock.js';
 import { checkWrite, type CheckedWrite } from './fence.js';
 import { fileGate } from './file-gate.js';
@@ -24,6 +35,12 @@ afterEach(async () => {
   folder.remove();
   outside.remove();
 });
+/** A lease for the report that was taken and given back: what counts here is its epoch. */
+async function held(): Promise<HeldLease> {
+  const lease = await leases.acquire('file:report');
+  await lease.release();
+  return lease;
+}
 const content = (file: string): string => readFileSync(join(folder.path, file), 'utf8');
 
 test('G4, S11: a write of the holder before is refused and leaves the file as it is', async () => {
@@ -43,6 +60,43 @@ test('G4, S11: a write of the holder before is refused and leaves the file as it
   );
   again.close();
   expect(readdirSync(folder.path).sort()).toEqual(['.holdfast-gate.db', 'report.txt']);
+});
+
+test.each<[string, () => void]>([
+  ['gate file', () => rmSync(join(folder.path, '.holdfast-gate.db'))],
+  [
+    'whole folder',
+    () => {
+      rmSync(folder.path, { recursive: true });
+      mkdirSync(folder.path);
+    },
+  ],
+])(
+  'G4, S11: a process that has the gate open goes by the one that is there after its %s was made anew',
+  async (_, remove) => {
+    const [oldest, older, newest] = [await held(), await held(), await held()];
+    const [gate, other] = [fileGate(folder.path), fileGate(folder.path)];
+    await gate.write(oldest, 'report.txt', 'oldest');
+    remove();
+    await other.write(older, 'report.txt', 'older');
+    await expect(gate.write(oldest, 'report.txt', 'late')).rejects.toMatchObject({ code: 'STALE_EPOCH' });
+    expect(content('report.txt')).toBe('older');
+    await gate.write(newest, 'report.txt', 'newest');
+    await expect(other.write(older, 'report.txt', 'late')).rejects.toMatchObject({ code: 'STALE_EPOCH' });
+    expect(content('report.txt')).toBe('newest');
+    gate.close();
+    other.close();
+  },
+);
+
+test('G4: many writes at once find the gate that was made anew, and all land', async () => {
+  const lease = await leases.acquire({ name: 'out', scope: 'subtree' });
+  const gate = fileGate(folder.path);
+  await gate.claim(lease);
+  rmSync(join(folder.path, '.holdfast-gate.db'));
+  await Promise.all(Array.from({ length: 20 }, (_, i) => gate.write(lease, `${i}.txt`, `content ${i}`)));
+  expect(readdirSync(folder.path)).toHaveLength(21);
+  gate.close();
 });
 
 test('G4: who came between the note and the rename keeps the file as it is', async () => {

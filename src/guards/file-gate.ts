@@ -10,12 +10,13 @@ import { open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { checkKeys } from '../domain/check-keys.js';
 import type { Clock } from '../domain/clock.js';
-import { invalid, shown } from '../domain/errors.js';
+import { invalid, LeaseError, shown } from '../domain/errors.js';
 import type { HeldLease } from '../manager/face.js';
 import { systemClock } from '../system-clock.js';
 import { writesOf, type CheckedWrite } from './fence.js';
 import { gateOf, telling, type FenceGate } from './gate.js';
 import { GateFile } from './gate-file.js';
+import { explainFile } from './file-error.js';
 import { checkFolder, targetIn } from './file-target.js';
 
 export interface FileGateOptions {
@@ -53,9 +54,11 @@ export function fileGate(folder: string, options: FileGateOptions = {}): FileGat
         });
       } catch (error) {
         await unlink(fresh).catch(() => undefined); // what was not renamed is nobody's
-        throw error;
+        throw explainFile(error, `writing ${target}`, target);
       }
-      await syncFolder(dirname(target));
+      await syncFolder(dirname(target)).catch((error: unknown) => {
+        throw notSynced(target, error);
+      });
     },
     close: () => gate.close(),
   };
@@ -77,6 +80,13 @@ async function writeDurably(path: string, content: string | Uint8Array, mode: nu
   } finally {
     await file.close();
   }
+}
+
+/** The new content is there for everybody to read: the caller must not take this for a write that did not happen. */
+function notSynced(target: string, cause: unknown): LeaseError {
+  const message = `${target} was replaced, but its folder could not be synced: a power cut may bring the old content back; write again`;
+  const { details, retryable } = explainFile(cause, 'syncing', target);
+  return new LeaseError('STORE_UNAVAILABLE', message, { cause, retryable, details: { ...details, replaced: true } });
 }
 
 async function syncFolder(path: string): Promise<void> {

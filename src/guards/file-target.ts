@@ -1,7 +1,8 @@
 // Which file a write of fileGate means: one below the folder, whatever `..` or symbolic links on the way say.
-import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { invalid, shown } from '../domain/errors.js';
+import { explainFile } from './file-error.js';
 
 export const GATE_NAME = '.holdfast-gate.db';
 
@@ -33,8 +34,16 @@ export function targetIn(home: string, file: unknown): string {
     throw invalid(`${shown(file)} lies outside the folder of this gate`, { folder: home });
   }
   if (basename(target).startsWith(GATE_NAME)) throw invalid(`${shown(file)} is the file of the gate itself`);
-  const found = lstatSync(target, { throwIfNoEntry: false });
+  const found = lookAt(target);
   if (found?.isDirectory()) throw invalid(`${shown(file)} is a folder: a gate writes files`);
   if (found?.isSymbolicLink()) throw invalid(`${shown(file)} is a symbolic link: name the file it leads to`);
   return target;
+}
+
+function lookAt(target: string): Stats | undefined {
+  try {
+    return lstatSync(target, { throwIfNoEntry: false });
+  } catch (error) {
+    throw explainFile(error, `looking at ${target}`, target);
+  }
 }

@@ -60,7 +60,7 @@ function refusal(lease: HeldLease, { words }: Refused): unknown {
   return leaseGone(lease, how, how === 'expired' ? isoTime(Number(number)) : undefined);
 }
 
-/** Only a refused write looks further: who has one of the names now makes the epoch stale. */
+/** Only a refused write looks further: who has one of the names now, or the subtree it lies in, makes the epoch stale. */
 const CHECK = `
 local declared = tonumber(ARGV[1])
 local META, ROWS, INDEX, id, mine = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
@@ -90,13 +90,21 @@ elseif now >= tonumber(expiresAt) then
 end
 if refusal and not string.find(refusal, ' stale ', 1, true) then
   local current = 0
-  for i = 8, 7 + nameCount do
-    for _, member in ipairs(redis.call('ZRANGEBYLEX', INDEX, '[n' .. ARGV[i] .. '\\0', '(n' .. ARGV[i] .. '\\1', 'LIMIT', 0, 20)) do
-      local other = string.gsub(string.sub(member, #ARGV[i] + 3), '%+$', '')
+  local function look(spot)
+    for _, member in ipairs(redis.call('ZRANGEBYLEX', INDEX, '[' .. spot .. '\\0', '(' .. spot .. '\\1', 'LIMIT', 0, 20)) do
+      local other = string.gsub(string.sub(member, #spot + 2), '%+$', '')
       local itsStatus, itsEpoch, itsEnd = head(other)
       if itsStatus and string.lower(itsStatus) == 'a' and now < tonumber(itsEnd) then
         current = math.max(current, tonumber(itsEpoch))
       end
+    end
+  end
+  for i = 8, 7 + nameCount do
+    look('n' .. ARGV[i])
+    local at = string.find(ARGV[i], '/', 1, true)
+    while at do
+      look('t' .. string.sub(ARGV[i], 1, at - 1))
+      at = string.find(ARGV[i], '/', at + 1, true)
     end
   end
   if current > mine then refusal = string.format('${REFUSAL} stale %.0f', current) end

@@ -32,7 +32,7 @@ export function honoFence(
   };
 }
 
-/** `app.use('/orders', expressFence(gate))` */
+/** `app.use('/orders', expressFence(gate))`. Express never throws out of `next`; what another one throws ends the response. */
 export function expressFence(
   gate: FenceGate,
   { clock = systemClock(), ...options }: MiddlewareOptions = {},
@@ -40,19 +40,22 @@ export function expressFence(
   const fence = httpFence(gate, options);
   return (request, response, next) => {
     const ended = responseEnded(response, clock);
+    let hasBegun = false;
     const handled = fence(webLike(request, response), async () => {
+      hasBegun = true;
       next();
       await ended;
     });
     handled
-      .then(
-        async (answer) => {
-          if (!(answer instanceof Response)) return;
-          response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
-        },
-        (error: unknown) => next(error),
-      )
-      .catch((error: unknown) => next(error));
+      .then(async (answer) => {
+        if (!(answer instanceof Response)) return;
+        response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+      })
+      .catch((error: unknown) => {
+        if (hasBegun) throw error; // before plain node:http, `next` is the handler itself: it runs once, behind the gate
+        next(error);
+      })
+      .catch((error: unknown) => response.destroy(error instanceof Error ? error : new Error(String(error))));
   };
 }
 

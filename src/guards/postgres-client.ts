@@ -37,9 +37,10 @@ export function checkOneTransaction(first: string, second: string): void {
   );
 }
 
+/** As the store knows it: five capitals and digits, with a digit. System errors of five letters (EPIPE) have none. */
 export function sqlStateOf(error: unknown): string {
   const code: unknown = (error as { code?: unknown } | null | undefined)?.code;
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : '';
+  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : '';
 }
 
 const AGAIN: Readonly<Record<string, string>> = {

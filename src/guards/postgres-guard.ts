@@ -4,10 +4,12 @@
 // FOR UPDATE SKIP LOCKED, finds the row pinned, and leaves the lease as it is. The lock is taken by one statement and the clock
 // is read by a later one (S16): between the two a minute may have passed. In a transaction with an older snapshot (REPEATABLE
 // READ, SERIALIZABLE) a lease that was ended since fails the lock with 40001, because its end took FOR UPDATE; one that was
-// only renewed since does not. So an old row can say live only of a lease that is.
+// only renewed since does not. So an old row can say live only of a lease that is; where it says expired, it is asked once
+// more whether it is the newest (checkNewest).
 import { checkKeys } from '../domain/check-keys.js';
 import { LeaseError, invalid, shown } from '../domain/errors.js';
 import { isoTime } from '../domain/lease.js';
+import { namesAbove } from '../domain/resource-name.js';
 import type { HeldLease } from '../manager/face.js';
 import { originOf, tellRejected } from '../manager/origin.js';
 import { staleEpoch } from './fence.js';
@@ -69,12 +71,33 @@ async function pin(tx: PostgresTransaction, schema: string, namespace: string, l
   const now = Math.max(Number(later['now']), Number(row['renewed_at']));
   const status = Number(row['status']);
   if (status === ACTIVE && now < expiresAt) return;
-  if (status === ACTIVE && isOldSnapshot) throw olderThanTheLease(lease); // it may have been renewed since
+  if (status === ACTIVE && isOldSnapshot) await checkNewest(tx, schema, namespace, lease);
   const how = status === ACTIVE ? 'expired' : (STATUSES[status] ?? 'unknown');
   throw await refusal(tx, schema, namespace, lease, how, how === 'expired' ? isoTime(expiresAt) : undefined);
 }
 
-/** Who has one of its names now, if anybody has, makes it a stale epoch; else it is only gone. */
+/** A row that says expired in an older snapshot may have been renewed since. The pin passes that; a share lock fails with 40001
+ *  where it is so. It would hold up renewals of other leases too, and is given back at once. */
+async function checkNewest(
+  tx: PostgresTransaction,
+  schema: string,
+  namespace: string,
+  lease: HeldLease,
+): Promise<void> {
+  await tx.query('SAVEPOINT holdfast_guard');
+  try {
+    await tx.query(
+      `SELECT 1 FROM ${schema}.lease l WHERE l.ns = (SELECT n.id FROM ${schema}.namespace n WHERE n.name = $1) AND l.id = $2
+       FOR SHARE OF l`,
+      [namespace, lease.id],
+    );
+  } finally {
+    await tx.query('ROLLBACK TO SAVEPOINT holdfast_guard');
+  }
+}
+
+/** Who has one of its names now, or the subtree it lies in, makes it a stale epoch; else it is only gone. The first name of a
+ *  lease is in its row, further ones are in lease_part. */
 async function refusal(
   tx: PostgresTransaction,
   schema: string,
@@ -85,10 +108,15 @@ async function refusal(
 ): Promise<LeaseError> {
   const [row = {}] = rowsOf(
     await tx.query(
-      `SELECT max(l.epoch)::text AS epoch FROM ${schema}.lease l, ${schema}.namespace n
-       WHERE n.name = $1 AND l.ns = n.id AND l.stands AND l.status = ${ACTIVE}
-         AND l.name COLLATE "C" = ANY($2::text[])`,
-      [namespace, lease.resources],
+      `SELECT max(l.epoch)::text AS epoch FROM ${schema}.namespace n, LATERAL (
+           SELECT x.* FROM ${schema}.lease x WHERE x.ns = n.id AND x.stands AND x.name = ANY($2::text[] || $3::text[])
+           UNION ALL
+           SELECT x.* FROM ${schema}.lease_part o JOIN ${schema}.lease x ON x.ns = o.ns AND x.id = o.id
+             WHERE o.ns = n.id AND o.name = ANY($2::text[] || $3::text[])) l
+       WHERE n.name = $1 AND l.status = ${ACTIVE} AND (l.parts IS NULL AND l.name = ANY($2::text[]) OR EXISTS (
+         SELECT FROM unnest(l.parts) p
+         WHERE p.name = ANY($2::text[]) OR p.scope = 'subtree' AND p.name = ANY($3::text[])))`,
+      [namespace, lease.resources, lease.resources.flatMap(namesAbove)],
     ),
   );
   const current = Number(row['epoch'] ?? 0);

@@ -45,14 +45,29 @@ const prepared = new WeakMap<SqliteDatabase, Map<string, Statements>>();
 /** Admits the writes, all or none, or throws STALE_EPOCH. */
 export function enterSqlite(db: SqliteDatabase, writes: readonly CheckedWrite[], table: string = DEFAULT_TABLE): void {
   try {
-    enter(statementsFor(db, table), writes);
+    enter(locked(db, table), writes);
   } catch (error) {
     throw translateSqlite(error);
   }
 }
 
+/** A write comes first, whether the table is there or not: SQLite waits for the lock only in a transaction that has not read
+ *  yet. A table that is missing is made; a transaction that is rolled back takes it away again. */
+function locked(db: SqliteDatabase, table: string): Statements {
+  try {
+    const sql = statementsFor(db, table);
+    sql.lock.run();
+    return sql;
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('no such table')) throw error;
+  }
+  db.exec(gateTableSql('sqlite', table));
+  const sql = statementsFor(db, table);
+  sql.lock.run(); // somebody else may have made the table meanwhile, and then making it took no lock
+  return sql;
+}
+
 function enter(sql: Statements, writes: readonly CheckedWrite[]): void {
-  sql.lock.run();
   const ownOf = (write: CheckedWrite): Marks => (sql.own.get(write.resource) as Marks | undefined) ?? NO_MARKS;
   for (const write of writes) {
     const names = namesAbove(write.resource);
@@ -70,13 +85,11 @@ function enter(sql: Statements, writes: readonly CheckedWrite[]): void {
   }
 }
 
-/** The table is made when it is missing; a transaction that is rolled back takes it away again. */
 function statementsFor(db: SqliteDatabase, table: string): Statements {
   const tables = prepared.get(db) ?? new Map<string, Statements>();
   prepared.set(db, tables);
   const known = tables.get(table);
-  if (known && exists(known)) return known;
-  db.exec(gateTableSql('sqlite', table));
+  if (known) return known;
   const name = quoted(table);
   const prepare = (sql: string): SqliteStatement => {
     const statement = db.prepare(sql);
@@ -99,15 +112,6 @@ function statementsFor(db: SqliteDatabase, table: string): Statements {
   return fresh;
 }
 
-function exists(sql: Statements): boolean {
-  try {
-    sql.own.get('');
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 export function translateSqlite(error: unknown): unknown {
   if (error instanceof LeaseError) return error;
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -116,6 +120,9 @@ export function translateSqlite(error: unknown): unknown {
   }
   if (code.startsWith('SQLITE_BUSY') || code === 'SQLITE_LOCKED') {
     return failed('the database is locked by another writer: run the transaction again', true);
+  }
+  if (code === 'SQLITE_FULL') {
+    return failed('the disk that holds the database is full: free some space, and run the transaction again', true);
   }
   return failed(`the gate in the database failed: ${error instanceof Error ? error.message : String(error)}`, false);
 

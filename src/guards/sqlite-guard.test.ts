@@ -2,7 +2,9 @@
 import Database from 'better-sqlite3';
 import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { temporaryFolder, type TemporaryFolder } from '../../test/support/temporary-folder.js';
 import { connect } from '../connect.js';
@@ -26,15 +28,38 @@ afterEach(async () => {
   folder.remove();
 });
 
-const write = (lease: HeldLease, value: string): void =>
-  db.transaction(() => {
-    guardSqlite(db, lease);
-    db.prepare('INSERT INTO data VALUES (?)').run(value);
+const write = (lease: HeldLease, value: string, to = db): void =>
+  to.transaction(() => {
+    guardSqlite(to, lease);
+    to.prepare('INSERT INTO data VALUES (?)').run(value);
   })();
+/** Another thread has the write lock of a file for a moment, and this one is told as soon as it has it. */
+async function lockElsewhere(file: string, sql: string): Promise<Worker> {
+  const driver = createRequire(import.meta.url).resolve('better-sqlite3');
+  const program = `
+    const { parentPort, workerData: { driver, path, sql } } = require('node:worker_threads');
+    const db = new (require(driver))(path);
+    db.exec('BEGIN IMMEDIATE; ' + sql);
+    parentPort.postMessage('locked');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    db.exec('COMMIT');
+    db.close();`;
+  const worker = new Worker(program, { eval: true, workerData: { driver, path: join(folder.path, file), sql } });
+  await once(worker, 'message');
+  return worker;
+}
 const values = (): unknown[] => db.prepare('SELECT value FROM data').pluck().all();
 async function takenOver(parts: Parameters<Holdfast['acquire']>[0] = 'orders/0'): Promise<[HeldLease, HeldLease]> {
   const older = await leases.acquire(parts, { renew: 'manual', ttl: 100 });
   return [older, await leases.acquire(parts, { wait: '10s' })];
+}
+
+/** So many that what came before them is found by the indexes of the store. */
+async function manyMore(): Promise<void> {
+  for (let i = 0; i < 1_500; i += 100) {
+    const more = await Promise.all(Array.from({ length: 100 }, (_, n) => leases.acquire(`more/${i + n}`)));
+    await Promise.all(more.map((lease) => lease.release()));
+  }
 }
 
 describe('G2: by a gate table in the caller’s own database', () => {
@@ -90,6 +115,34 @@ describe('G2: by a gate table in the caller’s own database', () => {
     other.close();
   });
 
+  test('a deferred transaction waits for a writer elsewhere, when the table is made and afterwards', async () => {
+    const lease = await leases.acquire('orders/0');
+    const patient = new Database(join(folder.path, 'app.db'), { timeout: 2_000 });
+    for (const value of ['with a new table', 'with a known table']) {
+      const worker = await lockElsewhere('app.db', "INSERT INTO data VALUES ('other')");
+      write(lease, value, patient);
+      await once(worker, 'exit');
+    }
+    expect(values()).toEqual(['other', 'with a new table', 'other', 'with a known table']);
+    patient.close();
+  });
+
+  test('A11: a full disk is retryable, here as elsewhere', async () => {
+    const lease = await leases.acquire('orders/0');
+    const pages = db.pragma('page_count', { simple: true }) as number;
+    db.pragma(`max_page_count = ${pages}`); // SQLite then says what it says of a disk without room
+    expect(() => write(lease, 'no room')).toThrow(
+      expect.objectContaining({
+        code: 'STORE_UNAVAILABLE',
+        retryable: true,
+        message: expect.stringMatching(/is full: free some space/) as unknown,
+      }),
+    );
+    db.pragma(`max_page_count = ${pages + 100}`);
+    write(lease, 'with room');
+    expect(values()).toEqual(['with room']);
+  });
+
   test('outside a transaction, without a database, with a limit or a bad table it is refused', async () => {
     const lease = await leases.acquire('orders/0');
     expect(() => guardSqlite(db, lease)).toThrow(/call it in db.transaction/);
@@ -125,6 +178,42 @@ describe('G2: with the lease file attached', () => {
     expect(values()).toEqual(['newer']);
   });
 
+  test.each<[string, Parameters<Holdfast['acquire']>[0], boolean]>([
+    ['further name of a set', ['a', 'orders/0'], false],
+    ['further name of a set, indexed since', ['a', 'orders/0'], true],
+    ['subtree above', { name: 'orders', scope: 'subtree' }, false],
+    ['subtree above, in a set and indexed since', ['a', { name: 'orders', scope: 'subtree' }], true],
+  ])('S11: taken over as a %s, the epoch is stale', async (_, parts, isIndexed) => {
+    const older = await leases.acquire('orders/0', { renew: 'manual', ttl: 100 });
+    const newer = await leases.acquire(parts, { wait: '10s' });
+    if (isIndexed) await manyMore();
+    expect(() => write(older, 'late')).toThrow(
+      expect.objectContaining({
+        code: 'STALE_EPOCH',
+        details: { resource: 'orders/0', current: newer.epoch, attempted: older.epoch, leaseId: older.id },
+      }),
+    );
+    expect(values()).toEqual([]);
+  });
+
+  test('a newer holder of a name above, but not of what is below it, leaves the lease only gone', async () => {
+    const older = await leases.acquire('orders/0');
+    await older.release();
+    await leases.acquire(['a', 'orders', { name: 'other', scope: 'subtree' }]);
+    expect(() => write(older, 'late')).toThrow(expect.objectContaining({ code: 'LEASE_LOST' }));
+  });
+
+  test('a deferred transaction waits for a writer of the lease file', async () => {
+    const lease = await leases.acquire('orders/0');
+    const patient = new Database(join(folder.path, 'app.db'), { timeout: 2_000 });
+    patient.prepare('ATTACH ? AS leases').run(join(folder.path, 'leases.db'));
+    const worker = await lockElsewhere('leases.db', '');
+    write(lease, 'after it', patient);
+    await once(worker, 'exit');
+    expect(values()).toEqual(['after it']);
+    patient.close();
+  });
+
   test('one that has expired and that nobody took is over, too', async () => {
     const lease = await leases.acquire('orders/0', { renew: 'manual', ttl: 100 });
     write(lease, 'live');
@@ -148,10 +237,7 @@ describe('G2: with the lease file attached', () => {
 
   test('a lease is found however many came after it', async () => {
     const [older, newer] = await takenOver();
-    for (let i = 0; i < 1_500; i += 100) {
-      const more = await Promise.all(Array.from({ length: 100 }, (_, n) => leases.acquire(`more/${i + n}`)));
-      await Promise.all(more.map((lease) => lease.release()));
-    }
+    await manyMore();
     write(newer, 'newer');
     expect(() => write(older, 'late')).toThrow(
       `Stale write rejected: epoch ${older.epoch} < current epoch ${newer.epoch}`,
@@ -190,6 +276,16 @@ describe('G2: with the lease file attached', () => {
     expect(() => write(other, 'late')).toThrow(/is revoked/);
     expect(values()).toEqual(['by the gate', 'first', 'other']);
     await second.shutdown();
+  });
+
+  test('A11: a file at the place of the lease file that is none of ours is refused, and not written', async () => {
+    const lease = await leases.acquire('orders/0');
+    const mark = db.pragma('leases.application_id', { simple: true }) as number;
+    db.pragma('leases.application_id = 0');
+    expect(() => write(lease, 'late')).toThrow(expect.objectContaining({ code: 'STORE_INCOMPATIBLE' }));
+    db.pragma(`leases.application_id = ${mark}`);
+    expect(values()).toEqual([]);
+    write(lease, 'with the mark');
   });
 
   test('a lease of another store uses the gate table', async () => {

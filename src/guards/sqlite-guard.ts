@@ -5,7 +5,7 @@ import type { HeldLease } from '../manager/face.js';
 import { tellRejected } from '../manager/origin.js';
 import { findAttached, guardAttached } from './attached-lease.js';
 import { writesOf } from './fence.js';
-import { checkSqlite, enterSqlite, type SqliteDatabase } from './sqlite-fence.js';
+import { checkSqlite, enterSqlite, translateSqlite, type SqliteDatabase } from './sqlite-fence.js';
 
 export interface GuardSqliteOptions {
   /** Of the gate; `holdfast_gate` unless given. */
@@ -23,6 +23,6 @@ export function guardSqlite(db: SqliteDatabase, lease: HeldLease, options: Guard
     if (attached === undefined) enterSqlite(database, writesOf(lease), options.table);
     else guardAttached(database, attached, lease);
   } catch (error) {
-    throw tellRejected(lease, 'guardSqlite', error);
+    throw tellRejected(lease, 'guardSqlite', translateSqlite(error));
   }
 }

@@ -71,6 +71,31 @@ test('S11, G2: a writer that was stopped is told STALE_EPOCH, opens again and go
   expect(new Set(epochs)).toEqual(new Set([first, second, third].map(epochIn)));
 });
 
+test('S11, G2: a writer that was stopped before its first write opens again, behind the one that came between', async () => {
+  const first = stage.start('partition-writer', 'first', stage.folder, 'p0', 1);
+  await first.ended; // the tables are there
+  const db = new Database(join(stage.folder, 'partitions.db'));
+  db.exec('BEGIN IMMEDIATE');
+  const a = stage.start('partition-writer', 'a', stage.folder, 'p0', 3, TTL, 5);
+  const leases = await stage.connect();
+  await stage.until('a lease of a', () => leases.isLocked('orders/p0'));
+  a.process.kill('SIGSTOP'); // it waits for the lock of the partitions
+  db.exec('COMMIT');
+  db.close();
+  const b = stage.start('partition-writer', 'b', stage.folder, 'p0', 100_000, TTL, 5);
+  const second = await stage.line(/^b opened p0 at 2, epoch/);
+  await stage.until('records of b', () => writtenBy('b') > 5);
+  a.process.kill('SIGCONT');
+  await stage.until('a in the queue', async () => (await leases.show('orders/p0')).queueLength > 0);
+  await b.kill();
+  const third = await stage.line(/^a opened p0 at \d+, epoch/);
+  expect(epochIn(third)).toBeGreaterThan(epochIn(second));
+  expect(await a.ended).toBe(0);
+  expect(writtenBy('a')).toBe(3);
+  const all = records();
+  expect(all.map(({ n }) => n)).toEqual(all.map((_, i) => i + 1));
+});
+
 test('it runs by itself, with nothing but a folder', async () => {
   const a = stage.start('partition-writer', 'a', stage.folder);
   await stage.line(/^a wrote 5 records, the last is 5$/);

@@ -58,6 +58,24 @@ describe.skipIf(isSkipped('redis'))('guardedScript', () => {
     for (const lease of [older, newer, revoked]) expect(await written(lease)).toBeNull();
   });
 
+  test.each<[string, (above: string) => Parameters<Holdfast['acquire']>[0]]>([
+    ['further name of a set', (above) => [`a/${above}`, `${above}/1`]],
+    ['subtree above', (above) => ({ name: above, scope: 'subtree' })],
+    ['subtree above, in a set', (above) => [`a/${above}`, { name: above, scope: 'subtree' }]],
+  ])('G3, S11: taken over as a %s, the epoch is stale', async (_, parts) => {
+    const above = fresh();
+    const older = await leases.acquire(`${above}/1`, { renew: 'manual', ttl: 100 });
+    const newer = await leases.acquire(parts(above), { wait: '10s' });
+    await expect(write(older, 'late')).rejects.toMatchObject({
+      code: 'STALE_EPOCH',
+      details: { resource: `${above}/1`, current: newer.epoch, attempted: older.epoch },
+    });
+    expect(await written(older)).toBeNull();
+    await newer.release();
+    await leases.acquire([`a/${above}`, above, { name: `b/${above}`, scope: 'subtree' }]); // a node holds nothing below it
+    await expect(write(older, 'late')).rejects.toMatchObject({ code: 'LEASE_LOST' });
+  });
+
   test('G3, S13: one that has expired by the clock of the store is over, whoever has it', async () => {
     const lease = await leases.acquire(fresh(), { renew: 'manual', ttl: '10m' });
     await write(lease, 'live');

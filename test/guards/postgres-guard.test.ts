@@ -229,6 +229,66 @@ describe.skipIf(isSkipped('postgres'))('guardPostgres', () => {
     await expect(write(lease, 'late', how)).rejects.toMatchObject({ code: 'LEASE_LOST' });
   });
 
+  test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
+    'G1: under %s one that has expired, and that nobody has touched since, is over',
+    async (level) => {
+      const how = `BEGIN ISOLATION LEVEL ${level}`;
+      const lease = await leases.acquire(fresh(), { renew: 'manual', ttl: '10m' });
+      server.clock.step(11 * 60_000);
+      await expect(write(lease, 'late', how)).rejects.toThrow(/is expired since \d{4}-/);
+      await expect(write(lease, 'again', how)).rejects.toMatchObject({ code: 'LEASE_LOST', retryable: false });
+      server.clock.step(-11 * 60_000);
+      expect(await values(lease)).toEqual([]);
+    },
+  );
+
+  test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
+    'G1: under %s a snapshot in which it has expired is retryable when it was renewed since, by whomever',
+    async (level) => {
+      const how = `BEGIN ISOLATION LEVEL ${level}`;
+      const lease = await leases.acquire(fresh(), { renew: 'manual', ttl: '10m' });
+      const old = await begin(how);
+      await old.query('SELECT count(*) FROM data');
+      const other = await connect(server.url, { services: 'off' });
+      await other.renew([{ id: lease.id, epoch: lease.epoch, ttl: '20m' }]); // the handle does not know of it
+      server.clock.step(11 * 60_000);
+      await expect(guardPostgres(old, lease)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
+      await write(lease, 'in a new transaction', how);
+      server.clock.step(-11 * 60_000);
+      expect(await values(lease)).toEqual(['in a new transaction']);
+      await other.shutdown();
+    },
+  );
+
+  test('G1: a refusal under REPEATABLE READ leaves renewals their way while its transaction is open', async () => {
+    const lease = await leases.acquire(fresh(), { renew: 'manual', ttl: '10m' });
+    const late = await begin('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    server.clock.step(11 * 60_000);
+    await expect(guardPostgres(late, lease)).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    server.clock.step(-11 * 60_000);
+    await lease.renew();
+    await late.query('ROLLBACK');
+    await lease.release();
+  });
+
+  test.each<[string, (above: string) => Parameters<Holdfast['acquire']>[0]]>([
+    ['further name of a set', (above) => [`a/${above}`, `${above}/1`]],
+    ['subtree above', (above) => ({ name: above, scope: 'subtree' })],
+    ['subtree above, in a set', (above) => [`a/${above}`, { name: above, scope: 'subtree' }]],
+  ])('G1, S11: taken over as a %s, the epoch is stale', async (_, parts) => {
+    const above = fresh();
+    const older = await leases.acquire(`${above}/1`, { renew: 'manual', ttl: 200 });
+    const newer = await leases.acquire(parts(above), { wait: '20s' });
+    await expect(write(older, 'late')).rejects.toMatchObject({
+      code: 'STALE_EPOCH',
+      details: { resource: `${above}/1`, current: newer.epoch, attempted: older.epoch },
+    });
+    expect(await values(older)).toEqual([]);
+    await newer.release();
+    await leases.acquire([`a/${above}`, above, { name: `b/${above}`, scope: 'subtree' }]); // a node holds nothing below it
+    await expect(write(older, 'late')).rejects.toMatchObject({ code: 'LEASE_LOST' });
+  });
+
   const ends: [string, (lease: HeldLease) => Promise<unknown>][] = [
     ['released', (lease) => lease.release()],
     ['revoked', (lease) => leases.revoke({ leaseId: lease.id, reason: 'test' })],
