@@ -10,11 +10,16 @@ const OUTSIDE = [
   'test/stores/http{,-programs,-sqlite}.test.ts',
   'test/faults/http-server.test.ts',
 ];
-/** Named cases, random programs and attacks on guards: nothing in them is timed, so two files share the machine. */
+/** Named cases, random programs, attacks on guards, and what a store is asked one step at a time: nothing in them is timed, so two files
+ *  share the machine. */
 const STORES = [
   'test/guards/{attacks,gates,guarded-script,middleware}.test.ts',
   'test/stores/{memory,postgres,redis,sqlite}{,-programs,-sequences}.test.ts',
   'test/stores/{tiny-store,sqlite-tail-programs,broken-stores}.test.ts',
+  'test/stores/postgres-{life,link,lock-order,locks,log,notify,older-schema,pooled,restore,revoke,rights,sequence-transactions,short-ways}.test.ts',
+  'test/stores/redis-{broken-log,cluster-nodes,full,history,ioredis,life,link-cluster,link-process,link-replicas,one-item,plain-lists,prune,streams}.test.ts',
+  'test/stores/sqlite-{clock,kept-snapshot,names,restore,sequences-disk,tail}.test.ts',
+  'test/faults/{postgres-addresses,postgres-replica,postgres-tls,redis-connections}.test.ts',
 ];
 const CROWD = 'test/faults/crowd/**';
 const patient = { pool: 'forks', testTimeout: 120_000, hookTimeout: 120_000 } as const;

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { connect } from '../../src/connect.js';
 import { startPostgres, type PostgresServer } from '../support/servers/postgres-server.js';
 import { freePort, isSkipped } from '../support/servers/server-process.js';
 import {
@@ -43,6 +44,52 @@ describe.skipIf(isSkipped('postgres'))('wrong from the start', () => {
     expect(error.message).toMatch(says);
     const everything = JSON.stringify([error.message, error.details, error.cause]) + String(error.cause);
     expect(everything).not.toMatch(/secret|hush/);
+  });
+
+  test("A11: a server older than 13 is refused by its version, whether the pool is the store's own or the caller's", async () => {
+    const owner = await session(server.url);
+    // A function of a schema that is named before pg_catalog hides the server's own: so does a server of today say that it is older.
+    await owner.query(`CREATE SCHEMA old;
+      CREATE TABLE old.said (name text PRIMARY KEY, value text);
+      CREATE FUNCTION old.current_setting(asked text) RETURNS text LANGUAGE sql STABLE AS $$
+        SELECT coalesce((SELECT value FROM old.said WHERE name = asked), pg_catalog.current_setting(asked)) $$;
+      CREATE ROLE dated SUPERUSER LOGIN PASSWORD 'secret';
+      ALTER ROLE dated SET search_path = old, pg_catalog`);
+    const say = (number: string, version: string): Promise<unknown> =>
+      owner.query(
+        `INSERT INTO old.said VALUES ('server_version_num', $1), ('server_version', $2)
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+        [number, version],
+      );
+    const url = server.url.replace('//holdfast', '//dated');
+    const pool = callersPool(url);
+    const ways = [
+      () => connect(url, { schema: 'dated', services: 'off' }),
+      () => connect('postgres:', { client: pool, schema: 'dated', services: 'off' }),
+    ];
+    for (const way of ways) {
+      for (const [number, version] of [
+        ['120015', '12.15'],
+        ['129999', '12.99'],
+        ['90624', '9.6.24'],
+      ] as const) {
+        await say(number, version);
+        const refused = await failure(way());
+        expect(refused).toMatchObject({ code: 'STORE_INCOMPATIBLE', retryable: false, details: { version } });
+        expect(refused.message).toContain(`127.0.0.1:${server.port}/holdfast is PostgreSQL ${version}: 13 or newer`);
+      }
+    }
+    const made = await owner.query("SELECT 1 FROM pg_namespace WHERE nspname = 'dated'");
+    expect(made.rows).toEqual([]);
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]); // not ended, and nothing of it is kept
+    expect([pool.totalCount, pool.idleCount]).toEqual([1, 1]);
+
+    await say('130000', '13.0');
+    for (const way of ways) {
+      const leases = await way();
+      await (await leases.acquire('dated')).release();
+      await leases.shutdown();
+    }
   });
 
   test('A11: nobody there, and somebody who says nothing', async () => {

@@ -1,11 +1,13 @@
 // PostgreSQL for the conformance suite: one server of the tests' own whose clock is stepped to let time pass. Each `open` has a
-// schema to itself; one that was closed is emptied and used again, which is quicker than making one and as empty.
+// schema to itself; one that was closed is emptied and used again, which is quicker than making one and as empty. With a pooler in
+// front, everything a store does but listening goes through that (S19), the making of its schema too.
 import pg from 'pg';
 import { openPostgres } from '../../src/stores/postgres/index.js';
 import { quoteName } from '../../src/stores/postgres/quote.js';
 import type { Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import type { Opened, StoreHarness } from '../../src/testing/store-conformance/harness.js';
+import { startPgbouncer, type PgbouncerServer } from './servers/pgbouncer-server.js';
 import { startPostgres, type PostgresServer } from './servers/postgres-server.js';
 
 /** Tests wait for nobody's disk; what survives a crash is tested elsewhere. */
@@ -16,18 +18,31 @@ const EMPTY = TABLES.map((table) => `DELETE FROM {s}.${table}`).join(';');
 
 export class PostgresSite {
   readonly server: PostgresServer;
+  readonly pooler: PgbouncerServer | undefined;
   readonly #admin: pg.Pool;
   readonly #free: string[] = [];
   #made = 0;
 
-  constructor(server: PostgresServer) {
+  constructor(server: PostgresServer, pooler?: PgbouncerServer) {
     this.server = server;
+    this.pooler = pooler;
     this.#admin = new pg.Pool({ connectionString: server.url, max: 2 });
     this.#admin.on('error', () => undefined);
   }
 
   static async start(): Promise<PostgresSite> {
     return new PostgresSite(await startPostgres({ stepClock: true, settings: QUICK }));
+  }
+
+  /** The same behind PgBouncer in transaction mode. */
+  static async startPooled(): Promise<PostgresSite> {
+    const server = await startPostgres({ stepClock: true, settings: QUICK });
+    return new PostgresSite(server, await startPgbouncer(server));
+  }
+
+  /** Where a store connects to. */
+  get way(): { readonly url: string; readonly listenUrl?: string } {
+    return this.pooler ? { url: this.pooler.url, listenUrl: this.server.url } : { url: this.server.url };
   }
 
   async sql(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
@@ -42,7 +57,8 @@ export class PostgresSite {
     const schema = used ?? `suite ${(this.#made += 1)}`;
     const opened: Store[] = [];
     const connect = async (): Promise<Store> => {
-      const store = await openPostgres(this.server.url, { clock, schema, poolSize: 3 });
+      const { url, listenUrl } = this.way;
+      const store = await openPostgres(url, { clock, schema, poolSize: 3, listenUrl });
       opened.push(store);
       return store;
     };
@@ -71,6 +87,7 @@ export class PostgresSite {
 
   async stop(): Promise<void> {
     await this.#admin.end();
+    await this.pooler?.remove();
     await this.server.remove();
   }
 }
