@@ -309,7 +309,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'epoch repeated after a failover (Redis)',
     rule: 'S2',
     file: 'src/stores/redis/lua/step.ts',
-    before: 'if wall * 1000 > epoch then epoch = wall * 1000 else epoch = math.min(epoch + 1, 9007199254740991) end',
+    before: 'if ${WALL_US} > epoch then epoch = ${WALL_US} else epoch = math.min(epoch + 1, 9007199254740991) end',
     after: 'epoch = math.min(epoch + 1, 9007199254740991)',
     by: ['test/stores/redis-life.test.ts', 'test/faults/redis-failover.test.ts'],
   },

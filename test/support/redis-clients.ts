@@ -8,7 +8,7 @@ export interface GivenClient {
   close(): void;
 }
 
-type Make = (port: number) => Promise<GivenClient>;
+export type MakeClient = (port: number, database?: number) => Promise<GivenClient>;
 
 interface NodeRedis {
   connect(): Promise<unknown>;
@@ -22,22 +22,23 @@ async function nodeRedis(client: NodeRedis): Promise<GivenClient> {
 }
 
 const host = '127.0.0.1';
+const urlOf = (port: number, database: number): string => `redis://${host}:${port}/${database}`;
 
-export const SINGLE_CLIENTS: Readonly<Record<string, Make>> = {
-  'redis 6': (port) => nodeRedis(createClient({ url: `redis://${host}:${port}` })),
-  'redis 6 with RESP2': (port) => nodeRedis(createClient({ url: `redis://${host}:${port}`, RESP: 2 })),
-  'redis 6 that maps types its own way': (port) =>
+export const SINGLE_CLIENTS: Readonly<Record<string, MakeClient>> = {
+  'redis 6': (port, database = 0) => nodeRedis(createClient({ url: urlOf(port, database) })),
+  'redis 6 with RESP2': (port, database = 0) => nodeRedis(createClient({ url: urlOf(port, database), RESP: 2 })),
+  'redis 6 that maps types its own way': (port, database = 0) =>
     nodeRedis(
       createClient({
-        url: `redis://${host}:${port}`,
+        url: urlOf(port, database),
         commandOptions: { typeMapping: { [36]: Buffer, [43]: Buffer, [58]: String } },
       }),
     ),
-  'ioredis 5': async (port) => ioredis(new IoRedis5(port, host)),
-  'ioredis 6': async (port) => ioredis(new IoRedis6(port, host)),
-  'ioredis 6 with RESP2': async (port) => ioredis(new IoRedis6(port, host, { protocol: 2 })),
-  'ioredis 5 that pipelines by itself': async (port) =>
-    ioredis(new IoRedis5(port, host, { enableAutoPipelining: true })),
+  'ioredis 5': async (port, db = 0) => ioredis(new IoRedis5(port, host, { db })),
+  'ioredis 6': async (port, db = 0) => ioredis(new IoRedis6(port, host, { db })),
+  'ioredis 6 with RESP2': async (port, db = 0) => ioredis(new IoRedis6(port, host, { db, protocol: 2 })),
+  'ioredis 5 that pipelines by itself': async (port, db = 0) =>
+    ioredis(new IoRedis5(port, host, { db, enableAutoPipelining: true })),
 };
 
 export const CLUSTER_CLIENTS: Readonly<Record<string, (ports: readonly number[]) => Promise<GivenClient>>> = {

@@ -7,6 +7,7 @@ import { keysOf } from '../../src/stores/redis/keys.js';
 import type { Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import type { Opened, StoreHarness } from '../../src/testing/store-conformance/harness.js';
+import type { GivenClient, MakeClient } from './redis-clients.js';
 import { startRedis, type RedisServer } from './servers/redis-server.js';
 
 const DATABASES = 2_000;
@@ -23,15 +24,21 @@ export interface RedisHarness extends StoreHarness {
 /** N6: a stream is opened only where a commit is on disk before it is answered. */
 const DURABLE = { appendonly: 'yes', appendfsync: 'always' };
 
-/** `durable` waits for the disk at every write: what asks whether a stream may be opened needs it, the rest is quicker without. */
-export function redisHarness({ durable = false } = {}): RedisHarness {
+export interface RedisHarnessOptions {
+  /** Waits for the disk at every write: what asks whether a stream may be opened needs it, the rest is quicker without. */
+  readonly durable?: boolean;
+  /** Makes the client that a caller hands in; without it the store is opened by url. */
+  readonly through?: MakeClient;
+}
+
+export function redisHarness({ durable = false, through }: RedisHarnessOptions = {}): RedisHarness {
   let server: RedisServer | undefined;
   let admin: Admin | undefined;
   let opens = 0;
   const open = async (epoch?: number): Promise<Opened> => {
     if (server === undefined || admin === undefined) throw new Error('start the harness before the suite runs');
     opens += 1;
-    return openDatabase(server, admin, opens % DATABASES, epoch);
+    return openDatabase({ server, admin, database: opens % DATABASES, through }, epoch);
   };
   return {
     name: 'Redis',
@@ -51,13 +58,21 @@ export function redisHarness({ durable = false } = {}): RedisHarness {
   };
 }
 
-async function openDatabase(server: RedisServer, admin: Admin, database: number, epoch?: number): Promise<Opened> {
-  const url = `${server.url}/${database}`;
+interface Place {
+  readonly server: RedisServer;
+  readonly admin: Admin;
+  readonly database: number;
+  readonly through: MakeClient | undefined;
+}
+
+async function openDatabase({ server, admin, database, through }: Place, epoch?: number): Promise<Opened> {
   const clock = systemClock();
-  const opened: Store[] = [];
+  const opened: { store: Store; given: GivenClient | undefined }[] = [];
   const connect = async (): Promise<Store> => {
-    const store = await openRedis(url, { clock });
-    opened.push(store);
+    const given = await through?.(server.port, database);
+    const url = given === undefined ? `${server.url}/${database}` : undefined;
+    const store = await openRedis(url, { clock, client: given?.client });
+    opened.push({ store, given });
     return store;
   };
   const store = await connect();
@@ -70,7 +85,10 @@ async function openDatabase(server: RedisServer, admin: Admin, database: number,
     randomText: () => clock.randomText(),
     letHintsArrive: () => delay(POLL_MS),
     async close() {
-      for (const one of opened) await one.close();
+      for (const one of opened) {
+        await one.store.close();
+        one.given?.close();
+      }
       await Promise.all([admin.sendCommand(['SELECT', String(database)]), admin.flushDb()]);
     },
   };

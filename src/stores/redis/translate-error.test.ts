@@ -73,6 +73,14 @@ describe('errors of Redis', () => {
     expect(error.message).toMatch(sentence);
   });
 
+  test('A11: an error that is only a class of its library says by its name what it is', () => {
+    class TimeoutError extends Error {}
+    class OddError extends Error {}
+    expect(translateError(new TimeoutError(), where).message).toMatch(/does not answer in time/);
+    expect(translateError(new OddError(), where)).toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
+    expect(translateError(new OddError(), where).message).toContain('failed (OddError)');
+  });
+
   test('A11: names the command that is forbidden', () => {
     expect(
       translateError(failure("NOPERM User app has no permissions to run the 'xadd' command"), where).message,

@@ -182,7 +182,8 @@ function codeOf(error: unknown): string {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  return error.message === '' ? error.constructor.name : error.message; // `TimeoutError` of `redis` is all it says
 }
 
 /** The command or key that the reply names. */

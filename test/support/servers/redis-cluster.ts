@@ -1,25 +1,10 @@
-// Three primaries of a Redis cluster on free ports of the loopback address, each with a third of the slots, and a way to move a
-// slot from one to another as redis-cli does it: importing, migrating, key by key, then settled everywhere.
-import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from 'redis';
-import { freePort } from './server-process.js';
-import { startRedis, type RedisServer } from './redis-server.js';
+// Three primaries of a Redis cluster on free ports of the loopback address, each with a third of the slots, a way to move a slot from
+// one to another as redis-cli does it (importing, migrating, key by key, then settled everywhere), and a replica for one of them.
+import { meet, removeAll, startNode, until, type ClusterNode } from './redis-cluster-node.js';
+import { addReplica, type ClusterReplica } from './redis-cluster-replica.js';
+import type { RedisServer } from './redis-server.js';
 
 const SLOTS = 16_384;
-const PATIENCE_MS = 20_000;
-const TRIES = 5;
-
-interface Client {
-  sendCommand(args: readonly string[]): Promise<unknown>;
-  destroy(): void;
-}
-
-interface Node {
-  readonly server: RedisServer;
-  readonly client: Client;
-  readonly busPort: string;
-  readonly id: string;
-}
 
 export interface RedisCluster {
   /** All three, in the form of a store's url. */
@@ -31,13 +16,17 @@ export interface RedisCluster {
   ownerOf(slot: number): Promise<number>;
   /** Moves one slot with its keys; `between` is awaited after each key, while some are here and some are there. */
   moveSlot(slot: number, to: number, between?: () => Promise<void>): Promise<void>;
+  /** A fourth node that follows this one; resolves when it has everything. */
+  addReplica(of: number): Promise<ClusterReplica>;
+  /** Of a node that may have been away: `master` or `slave`. */
+  roleOf(server: RedisServer): Promise<string>;
   /** How often any node has answered with this word, such as TRYAGAIN. */
   replies(word: string): Promise<number>;
   remove(): Promise<void>;
 }
 
 export async function startRedisCluster(settings: Readonly<Record<string, string>> = {}): Promise<RedisCluster> {
-  const nodes: Node[] = [];
+  const nodes: ClusterNode[] = [];
   for (let index = 0; index < 3; index += 1) nodes.push(await startNode(settings));
   const servers = nodes.map(({ server }) => server);
   try {
@@ -46,7 +35,7 @@ export async function startRedisCluster(settings: Readonly<Record<string, string
     await removeAll(nodes);
     throw error;
   }
-  const at = (index: number): Node => nodes[index] as Node;
+  const at = (index: number): ClusterNode => nodes[index] as ClusterNode;
   const slotOf = async (key: string): Promise<number> =>
     Number(await at(0).client.sendCommand(['CLUSTER', 'KEYSLOT', key]));
   const ownerOf = async (slot: number): Promise<number> => {
@@ -83,6 +72,12 @@ export async function startRedisCluster(settings: Readonly<Record<string, string
         await node.client.sendCommand(['CLUSTER', 'SETSLOT', String(slot), 'NODE', target.id]);
       }
     },
+    addReplica: (of) => addReplica(nodes, at(of), settings),
+    async roleOf(server) {
+      const node = nodes.find((one) => one.server === server);
+      const text = String(await node?.client.sendCommand(['INFO', 'replication']));
+      return /^role:(\w+)/m.exec(text)?.[1] ?? '';
+    },
     async replies(word) {
       const pattern = new RegExp(`errorstat_${word}:count=(\\d+)`);
       const texts = await Promise.all(nodes.map(({ client }) => client.sendCommand(['INFO', 'errorstats'])));
@@ -92,52 +87,16 @@ export async function startRedisCluster(settings: Readonly<Record<string, string
   };
 }
 
-/** The bus has a free port of its own instead of the port + 10000, which may be taken or out of range. */
-async function startNode(settings: Readonly<Record<string, string>>): Promise<Node> {
-  let failure: unknown;
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const busPort = String(await freePort());
-    try {
-      const cluster = { 'cluster-enabled': 'yes', 'cluster-node-timeout': '2000', 'cluster-port': busPort };
-      return await connectNode(await startRedis({ settings: { ...cluster, ...settings } }), busPort);
-    } catch (error) {
-      failure = error; // somebody was quicker to take the port
-    }
-  }
-  throw failure;
-}
-
-async function connectNode(server: RedisServer, busPort: string): Promise<Node> {
-  const client = createClient({ url: server.url, RESP: 2 });
-  client.on('error', () => undefined);
-  await client.connect();
-  return { server, client, busPort, id: await client.sendCommand<string>(['CLUSTER', 'MYID']) };
-}
-
-async function join(nodes: readonly Node[]): Promise<void> {
+async function join(nodes: readonly ClusterNode[]): Promise<void> {
   const share = Math.ceil(SLOTS / nodes.length);
   for (const [index, { client }] of nodes.entries()) {
     const last = Math.min(SLOTS, (index + 1) * share) - 1;
     await client.sendCommand(['CLUSTER', 'ADDSLOTSRANGE', String(index * share), String(last)]);
     await client.sendCommand(['CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1)]);
   }
-  for (const { client } of nodes) {
-    for (const { server, busPort } of nodes) {
-      await client.sendCommand(['CLUSTER', 'MEET', '127.0.0.1', String(server.port), busPort]);
-    }
-  }
-  const end = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const states = await Promise.all(
-      nodes.map(async ({ client }) => String(await client.sendCommand(['CLUSTER', 'INFO']))),
-    );
-    if (states.every((text) => /cluster_state:ok/.test(text) && /cluster_known_nodes:3/.test(text))) return;
-    if (performance.now() > end) throw new Error(`the cluster did not come together:\n${states.join('\n')}`);
-    await delay(20);
-  }
-}
-
-async function removeAll(nodes: readonly Node[]): Promise<void> {
-  for (const { client } of nodes) client.destroy();
-  await Promise.all(nodes.map(({ server }) => server.remove()));
+  await meet(nodes, nodes);
+  await until('the cluster to come together', async () => {
+    const states = await Promise.all(nodes.map(({ client }) => client.sendCommand(['CLUSTER', 'INFO'])));
+    return states.every((text) => /cluster_state:ok[^]*cluster_known_nodes:3/.test(String(text)));
+  });
 }

@@ -13,6 +13,8 @@ export interface RedisPair {
   readonly replica: RedisServer;
   /** Leads to the primary, and after `failOver` to what was the replica. */
   readonly url: string;
+  /** The same place, for a client that the caller makes. */
+  readonly port: number;
   /** Resolves when the replica has everything that the primary has. */
   caughtUp(): Promise<void>;
   /** What is written from now on does not reach the replica. */
@@ -37,6 +39,7 @@ export async function startRedisPair(settings: Readonly<Record<string, string>> 
     primary,
     replica,
     url: `redis://127.0.0.1:${proxy.port}`,
+    port: proxy.port,
     caughtUp,
     async holdReplication() {
       // It stays a replica and keeps what it has; nobody answers where it looks for more.

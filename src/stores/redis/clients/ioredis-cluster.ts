@@ -26,6 +26,8 @@ export interface IoRedisCluster {
   off(event: string, listener: (...values: never[]) => void): unknown;
 }
 
+type Callable = Pick<IoRedisCluster, 'call'>;
+
 export class IoRedisClusterAdapter implements ClientAdapter {
   readonly kind = 'ioredis';
   readonly cluster = true;
@@ -55,17 +57,16 @@ export class IoRedisClusterAdapter implements ClientAdapter {
     if (ours) cluster.on('+node', this.#nodeAdded);
   }
 
-  async send(_key: string, [command = '', ...args]: readonly string[]): Promise<unknown> {
-    return plainReply(await this.#cluster.call(command, ...args));
+  async send(_key: string, args: readonly string[]): Promise<unknown> {
+    return this.#askOf(this.#cluster, args);
   }
 
   sendBoth(): Promise<readonly [unknown, unknown]> {
     return Promise.reject(new Error('two commands over one connection are not for a cluster'));
   }
 
-  async sendToAll([command = '', ...args]: readonly string[]): Promise<readonly Outcome[]> {
-    const ask = async (node: IoRedisClient): Promise<unknown> => plainReply(await node.call(command, ...args));
-    return outcomesOf((await this.#primaries()).map(ask));
+  async sendToAll(args: readonly string[]): Promise<readonly Outcome[]> {
+    return outcomesOf((await this.#primaries()).map((node) => this.#askOf(node, args)));
   }
 
   async openHearing(events: HearingEvents, abandoned: AbortSignal): Promise<HearingConnection> {
@@ -93,6 +94,16 @@ export class IoRedisClusterAdapter implements ClientAdapter {
       this.#cluster.off('error', this.#heardError);
       this.#cluster.off('node error', this.#heardError);
       this.#cluster.off('close', this.#heardClose);
+    }
+  }
+
+  /** Of a node that died its client says that it is closed, and the library with it: the cluster is not, it looks for who takes its place. */
+  async #askOf(one: Callable, [command = '', ...args]: readonly string[]): Promise<unknown> {
+    try {
+      return plainReply(await one.call(command, ...args));
+    } catch (error) {
+      const isOfNode = this.#cluster.status !== 'end' && /Connection is closed/.test((error as Error).message);
+      throw isOfNode ? new Error('a node of the cluster is gone', { cause: error }) : error;
     }
   }
 

@@ -54,11 +54,14 @@ export class IoRedisAdapter implements ClientAdapter {
   readonly #ours: boolean;
   readonly #lost: ((error: unknown) => void)[] = [];
   #lastError: unknown;
+  /** How many connections of the client have ended. */
+  #ended = 0;
   /** An error is told first, the end of the connection afterwards. */
   readonly #heardError = (error: unknown): void => {
     this.#lastError = error;
   };
   readonly #heardClose = (): void => {
+    this.#ended += 1;
     for (const listener of this.#lost) listener(this.#lastError ?? new Error('Connection is closed.'));
   };
 
@@ -73,8 +76,13 @@ export class IoRedisAdapter implements ClientAdapter {
     return this.#client.call(command, ...args).then(plainReply);
   }
 
+  /** The caller's client sends again over its next connection what was not answered, and that may lead to another server, which knows nothing
+   *  of the first command: the second then says nothing about it. */
   async sendBoth(first: readonly string[], second: readonly string[]): Promise<readonly [unknown, unknown]> {
-    return Promise.all([this.send('', first), this.send('', second)]);
+    const ended = this.#ended;
+    const replies = await Promise.all([this.send('', first), this.send('', second)]);
+    if (this.#ended !== ended) throw new Error('lost between two commands that belong together');
+    return replies;
   }
 
   sendToAll(args: readonly string[]): Promise<readonly Outcome[]> {

@@ -72,6 +72,7 @@ export async function loadIoRedis(): Promise<Connect | undefined> {
         redisOptions: shared,
         lazyConnect: true,
         clusterRetryStrategy: null,
+        enableReadyCheck: false, // where it fails connect() never ends, and it may ask a node that has died; ours asks them all
         retryDelayOnFailover: 0,
         retryDelayOnClusterDown: 0,
         slotsRefreshTimeout: CONNECT_WITHIN_MS,

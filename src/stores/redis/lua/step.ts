@@ -21,6 +21,10 @@ local META, ROWS, INDEX, ENDS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local QUEUE, DYING, LOG, SETTINGS = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 `;
 
+/** Where a namespace that is not there begins to count, and a new life goes on at least: also where two begin in one millisecond, with grants in
+ *  between, none is repeated (S2). */
+const WALL_US = 'time[1] * 1000000 + time[2]';
+
 const READ_META = String.raw`
 local time = redis.call('TIME')
 local wall = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -59,7 +63,7 @@ end
 /** A script that changes nothing. A namespace nobody has written to is empty, and its incarnation is said to be `none`. */
 export const LOOK = String.raw`${READ_STATE}
 if not metaText then
-  epoch, now, arrival, seq, tickets, trees = wall * 1000, wall, 0, 0, 0, 0
+  epoch, now, arrival, seq, tickets, trees = ${WALL_US}, wall, 0, 0, 0, 0
   rest = '- 1 0 1 0 none none'
 end
 local canWrite = false
@@ -79,7 +83,7 @@ const MAKE = String.raw`
   redis.call('XADD', LOG, '0-1', 'e', '')
   redis.call('XTRIM', LOG, 'MAXLEN', 0)
   redis.call('SET', SETTINGS, '{}')
-  epoch, now, arrival, seq, tickets, trees, watched = wall * 1000, wall, 0, 0, 0, 0, 0
+  epoch, now, arrival, seq, tickets, trees, watched = ${WALL_US}, wall, 0, 0, 0, 0, 0
   rest = '- 1 0 1 0 - -'
 `;
 
@@ -109,7 +113,7 @@ ${REST}
     incarnation = string.sub(redis.sha1hex(found .. META .. time[1] .. ':' .. time[2]), 1, 16)
     identity = found
     if metaText then
-      if wall * 1000 > epoch then epoch = wall * 1000 else epoch = math.min(epoch + 1, 9007199254740991) end
+      if ${WALL_US} > epoch then epoch = ${WALL_US} else epoch = math.min(epoch + 1, 9007199254740991) end
       if keepText == '1' then
         seq = seq + 1
         redis.call('XADD', LOG, seq, 'e', string.format(
