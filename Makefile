@@ -89,7 +89,7 @@ demo: build ## the takeover: two processes, the holder killed, the other goes on
 demo-sequence: build ## writers and readers of one stream, some killed: the replays are the same
 	@$(TIMED) node examples/demo-sequence.mjs
 
-bench: build ## measure against peers and bare baselines (ONLY=public, sqlite, postgres, redis, sequence, manager, command, server, page)
+bench: build ## measure against peers and bare baselines (ONLY=public, sqlite, postgres, redis, floors, pieces, layers, sequence, manager, command, server, page)
 	@$(TIMED) node bench/run.mjs
 
 format: $(READY) ## put the layout right
