@@ -37,7 +37,8 @@ const SUITES = {
     packages: ['redis', 'ioredis', 'redlock', 'redis-semaphore', '@verrou/core'],
   },
   floors: {
-    about: 'what the writes of a lease cost by themselves on PostgreSQL and Redis, and a hand-over whose question waits at the server',
+    about:
+      'what the writes of a lease cost by themselves on PostgreSQL and Redis, and a hand-over whose question waits at the server',
     load: async () => (await import('./floors.mjs')).benchFloors,
     servers: ['postgres', 'redis-server'],
     packages: ['pg', 'redis', 'knex', '@verrou/core'],
