@@ -76,6 +76,9 @@ export function checkAcquire(request: AcquireRequest): string | undefined {
   if (request.holding.length > 0) checkHolding(request.holding);
   if (request.upgrades !== undefined) checkUpgrade(request);
   if (request.operationId !== undefined) checkOperationId(request.operationId);
+  if (request.handOver !== undefined && typeof request.handOver !== 'boolean') {
+    throw invalid(`handOver is true or false, got ${shown(request.handOver)}`);
+  }
   checkCallerWall(request.callerWall);
   return checkKeptMetadata(request.metadata);
 }

@@ -22,6 +22,22 @@ export function grantedUntil(now: number, ttlMs: number, maxHoldMs: number | und
   return now + Math.min(ttlMs, maxHoldMs ?? Infinity);
 }
 
+export interface Granted {
+  readonly epoch: number;
+  readonly grantEpoch: number;
+  readonly acquiredAt: number;
+  readonly expiresAt: number;
+  readonly ttlMs: number;
+  readonly renewals: number;
+  readonly maxHoldMs?: number | undefined;
+}
+
+/** Handed over by whoever let go (Q1) and not renewed since: it has less than its ttl, because it lives as its ticket would have. */
+export function livesAsTicket(lease: Granted): boolean {
+  const { epoch, grantEpoch, acquiredAt, expiresAt, ttlMs, renewals, maxHoldMs } = lease;
+  return renewals === 0 && epoch === grantEpoch && maxHoldMs === undefined && expiresAt < acquiredAt + ttlMs;
+}
+
 export interface Renewable {
   readonly acquiredAt: number;
   readonly expiresAt: number;

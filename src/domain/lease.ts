@@ -77,6 +77,8 @@ export interface LeaseRow extends LeaseTerms {
   keepOutUntil: number;
   /** The namespace's epoch when the block began: a revocation lifts only what stood before it (A7). */
   blockEpoch: number;
+  /** It joined with leave for others to claim for it (Q1). */
+  readonly handOver?: boolean | undefined;
   /** The last request that changed this row: repeating it answers again and changes nothing (S5). */
   lastRequest?: string | undefined;
   /** What an upgrade ticket became: the epoch it gave the upgraded lease. */

@@ -30,6 +30,9 @@ export interface AcquireRequest {
   readonly remote: boolean;
   /** The holder's wall clock, for the skew shown in records. */
   readonly callerWall: number;
+  /** Whoever lets go of what it waits for may claim for it in the same step (Q1). The lease then lives as long as the ticket would have,
+   *  so this is for who renews. A store need not do it, and does it only for who joined with it. */
+  readonly handOver?: boolean | undefined;
 }
 
 export interface RenewRequest {

@@ -5,7 +5,7 @@ import type { Clock } from '../domain/clock.js';
 import { LeaseError } from '../domain/errors.js';
 import type { ChangeRequest } from '../domain/requests.js';
 import type { ChangeResult } from '../stores/store.js';
-import type { Answer } from './held-lease.js';
+import type { Answer } from './keeper.js';
 import type { StoreLink } from './store-link.js';
 
 export interface Asking {

@@ -5,7 +5,8 @@ import { leaseRow } from '../../test/support/domain-values.js';
 import { LeaseError } from '../domain/errors.js';
 import { leaseAt } from '../domain/lease.js';
 import { FakeClock } from '../testing/fake-clock.js';
-import { Hold, type Keeper } from './held-lease.js';
+import { Hold } from './held-lease.js';
+import type { Keeper } from './keeper.js';
 import type { HoldTerms } from './plan.js';
 
 const TTL = 10_000;

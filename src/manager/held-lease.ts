@@ -7,7 +7,6 @@
 // The deadline is send time + what remained when the store decided − margin, on the monotonic clock. Every question
 // compares the clock at the call, so a stalled event loop hides nothing; the agenda's timer only aborts the signal.
 // What has to be done about a hold (renewing, letting go) is done by its keeper, outside this file.
-import type { Clock } from '../domain/clock.js';
 import type { Duration } from '../domain/duration.js';
 import { LeaseError } from '../domain/errors.js';
 import { isoTime, toRecord, type Lease, type LeaseRecord } from '../domain/lease.js';
@@ -16,54 +15,15 @@ import type { Part, Resources } from '../domain/part.js';
 import { isInDoubt, marginMs, trustedUntil } from '../domain/trust-window.js';
 import type { Dated } from './agenda.js';
 import type { AcquireOptions, HeldLease, Released, Renewed, Wait } from './face.js';
+import type { Answer, Attempt, Keeper, Upgrading } from './keeper.js';
 import { lostByDeadline, noLongerHeld, type StopCause } from './loss.js';
 import type { Origin } from './origin.js';
 import type { HoldTerms } from './plan.js';
 
-/** Who looks after a hold: the manager's parts, wired in lease-manager.ts. */
-export interface Keeper {
-  readonly clock: Clock;
-  /** For guards (origin.ts). */
-  readonly origin?: Origin;
-  lost(hold: Hold): void;
-  left(hold: Hold): void;
-  /** In doubt: ask the store now. */
-  askNow(hold: Hold): void;
-  /** The moment to look at this hold again may have changed. */
-  lookAgain(hold: Hold): void;
-  renew(hold: Hold, ttl?: Duration): Promise<Renewed>;
-  release(hold: Hold): Promise<Released>;
-  delegate(hold: Hold, toOwner: string): Promise<string>;
-  upgrade(hold: Hold, options: { wait?: Wait; signal?: AbortSignal }): Promise<void>;
-  downgrade(hold: Hold): Promise<void>;
-  acquireMore(hold: Hold, more: Resources, options: AcquireOptions): Promise<HeldLease>;
-}
-
-/** A renewal under way: repeated under the same request id until it is answered (S5, S15). */
-export interface Attempt {
-  readonly requestId: string;
-  /** When to stop waiting for the answer in flight, or, with none in flight, when to try again. */
-  until: number;
-  isInFlight: boolean;
-  failures: number;
-  answer: Promise<unknown> | undefined;
-}
-
-/** An upgrade that is asked for, until it is known for certain whether it was granted. */
-export interface Upgrading {
-  readonly settled: Promise<void>;
-  /** Its caller was told no; what is left is that its ticket be gone. */
-  isAnswered: boolean;
-  cancel(): void;
-  /** A newer epoch was met: ask whether it is this one. */
-  ask(): void;
-}
-
-export interface Answer {
-  readonly sentAt: number;
-  readonly sentWall: number;
-  readonly remainingMs: number;
-}
+const EARLY_SHARE = 0.1;
+const EARLY_MAX_MS = 1_000;
+/** Of what remains of a lease that was handed over, before it is renewed for the first time: four fifths are left for two attempts. */
+const HANDED_OVER_SHARE = 0.2;
 
 export class Hold implements HeldLease, Dated {
   at = 0;
@@ -76,6 +36,7 @@ export class Hold implements HeldLease, Dated {
   #answeredAt = 0;
   #answeredWall = 0;
   #renewDue = Infinity;
+  #isHandedOver = false;
   #progressAt: number;
   #controller: AbortController | undefined;
   #reason: LeaseError | undefined;
@@ -100,7 +61,7 @@ export class Hold implements HeldLease, Dated {
     this.#keeper = keeper;
     this.#lease = lease;
     this.terms = terms;
-    this.#progressAt = answer.sentAt;
+    this.#progressAt = answer.isHandedOver ? keeper.clock.monotonic() : answer.sentAt;
     this.#trust(answer);
   }
 
@@ -235,6 +196,18 @@ export class Hold implements HeldLease, Dated {
     return this.#renewDue;
   }
 
+  /** How much earlier than due a renewal may leave. */
+  get earlyMs(): number {
+    return this.#isHandedOver ? 0 : Math.min(this.#lease.ttlMs * EARLY_SHARE, EARLY_MAX_MS);
+  }
+
+  /** How long the answer to a renewal is waited for: two attempts fit (S14), also where less than the ttl remains from the beginning. */
+  answerDue(sentAt: number): number {
+    const { requestTimeoutMs } = this.terms;
+    if (!this.#isHandedOver) return sentAt + requestTimeoutMs;
+    return sentAt + Math.min(requestTimeoutMs, (this.#deadline - sentAt) / 2);
+  }
+
   /** `progressWithin`: the worker has not been heard of for too long. */
   isOverdue(now: number): boolean {
     const { progressWithinMs } = this.terms;
@@ -280,7 +253,7 @@ export class Hold implements HeldLease, Dated {
     return lostByDeadline(this.#lease, this.stopCause ?? overdue);
   }
 
-  #trust({ sentAt, sentWall, remainingMs }: Answer): void {
+  #trust({ sentAt, sentWall, remainingMs, isHandedOver = false }: Answer): void {
     // A newer answer always counts, also where it shortens: an earlier deadline was counted on a clock that may have slept.
     this.#deadline = trustedUntil(sentAt, remainingMs, this.#lease.ttlMs);
     this.#answeredAt = sentAt;
@@ -289,5 +262,9 @@ export class Hold implements HeldLease, Dated {
     // more (S4), where the margin is that of what is left.
     const { ttlMs } = this.#lease;
     this.#renewDue = this.#deadline + marginMs(ttlMs) - ttlMs * (1 - this.terms.renewAt);
+    this.#isHandedOver = isHandedOver;
+    if (!isHandedOver) return;
+    const now = this.#keeper.clock.monotonic();
+    this.#renewDue = Math.max(this.#renewDue, now + (this.#deadline - now) * HANDED_OVER_SHARE);
   }
 }

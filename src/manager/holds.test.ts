@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { exclusive, leaseRow } from '../../test/support/domain-values.js';
 import { leaseAt } from '../domain/lease.js';
 import { FakeClock } from '../testing/fake-clock.js';
-import { Hold, type Keeper } from './held-lease.js';
+import { Hold } from './held-lease.js';
+import type { Keeper } from './keeper.js';
 import { Holds } from './holds.js';
 
 function hold(clock: FakeClock, id: string, ...names: string[]): Hold {

@@ -16,7 +16,8 @@ import { Changes } from './changes.js';
 import { Cleanups } from './cleanups.js';
 import { Ensuring } from './ensure.js';
 import type { AcquireOptions, HeldLease, Released, Renewed, TryResult, Wait } from './face.js';
-import { Hold, type Answer, type Keeper } from './held-lease.js';
+import { Hold } from './held-lease.js';
+import type { Answer, Keeper } from './keeper.js';
 import type { Observer } from './observer.js';
 import { Holds } from './holds.js';
 import { lostByAnswer } from './loss.js';
@@ -241,6 +242,7 @@ export class LeaseManager implements Keeper {
       operationId: plan.operationId,
       metadata: plan.metadata,
       remote: false,
+      handOver: plan.handOver,
     };
     const { waitMs, signal, terms } = plan;
     const wait = { waitMs, signal, requestTimeoutMs: terms.requestTimeoutMs };

@@ -10,10 +10,10 @@ import {
 import { checkKeys } from '../domain/check-keys.js';
 import { parseDuration } from '../domain/duration.js';
 import { invalid, shown } from '../domain/errors.js';
-import { LIMITS } from '../domain/limits.js';
+import { LIMITS, TICKET_LIFE_MS, TICKET_REFRESH_MS } from '../domain/limits.js';
 import { normaliseParts, type Part, type Resources } from '../domain/part.js';
 import type { Settings } from '../domain/settings.js';
-import { checkTiming, defaultRequestTimeoutMs } from '../domain/trust-window.js';
+import { checkTiming, defaultRequestTimeoutMs, marginMs } from '../domain/trust-window.js';
 import type { AcquireOptions, Wait } from './face.js';
 
 /** What one connection was given. */
@@ -49,6 +49,8 @@ export interface Plan {
   readonly minHoldMs: number;
   readonly lockDelayMs: number;
   readonly reclaim: boolean;
+  /** Whoever lets go may claim for it (Q1), where what a ticket has left is enough to begin with: it is renewed soon. */
+  readonly handOver: boolean;
   readonly operationId?: string | undefined;
   readonly metadata?: unknown;
   readonly signal?: AbortSignal | undefined;
@@ -102,17 +104,19 @@ export function planOf(
   };
   if (isAuto)
     checkTiming({ ttlMs, renewAt: terms.renewAt, requestTimeoutMs }, Math.max(LIMITS.minTtlAutoMs, defaults.minTtlMs));
+  const allowedMs = waitMs ?? waitOf(options.wait, defaults, settings);
   return {
     parts,
     owner: options.owner === undefined ? defaults.owner : checkOwner(options.owner),
     ttlMs,
-    waitMs: waitMs ?? waitOf(options.wait, defaults, settings),
+    waitMs: allowedMs,
     priority: options.priority === undefined ? 0 : checkPriority(options.priority),
     maxRenewals: options.maxRenewals === undefined ? settings.max_renewals : checkMaxRenewals(options.maxRenewals),
     maxHoldMs,
     minHoldMs: optional(options.minHold, 'minHold', 0, LIMITS.minHoldMs) ?? 0,
     lockDelayMs: optional(options.lockDelay, 'lockDelay', 0, LIMITS.lockDelayMs) ?? 0,
     reclaim: options.reclaim ?? false,
+    handOver: isAuto && allowedMs > 0 && canBeginAsTicket(ttlMs),
     operationId: options.operationId === undefined ? undefined : checkOperationId(options.operationId),
     metadata: options.metadata === undefined ? undefined : copied(options.metadata),
     signal: options.signal,
@@ -169,6 +173,13 @@ function ttlOf(
   if (ttl !== undefined) return parseDuration(ttl, { name: 'ttl', minMs, maxMs: LIMITS.ttlMs });
   if (defaults.ttlMs !== undefined) return defaults.ttlMs;
   return Math.round((isAuto ? settings.held_ttl_seconds : settings.default_ttl_seconds) * 1_000);
+}
+
+/** Of a ticket that is about to be refreshed this must be left to believe in, for two attempts to renew (S7, S14). */
+const LEFT_TO_BEGIN_MS = 1_000;
+
+function canBeginAsTicket(ttlMs: number): boolean {
+  return ttlMs >= TICKET_LIFE_MS && TICKET_LIFE_MS - TICKET_REFRESH_MS - marginMs(ttlMs) >= LEFT_TO_BEGIN_MS;
 }
 
 function waitOf(wait: Wait | undefined, defaults: Defaults, settings: Settings): number {

@@ -21,7 +21,6 @@ import type { Hold } from './held-lease.js';
 import { lostByAnswer } from './loss.js';
 import type { StoreLink } from './store-link.js';
 
-const EARLY_SHARE = 0.1;
 const EARLY_MAX_MS = 1_000;
 /** Of how early a renewal may leave; the rest is for going along with others. */
 const JITTER_SHARE = 0.5;
@@ -46,7 +45,7 @@ export class Renewals {
     if (hold.state !== 'held') return this.#agenda.remove(hold);
     const due = hold.renewalDue(this.#clock.monotonic());
     const isTrying = hold.attempt !== undefined && (hold.attempt.isInFlight || due < Infinity);
-    const next = isTrying ? (hold.attempt?.until ?? 0) : due - this.#clock.random() * JITTER_SHARE * earliness(hold);
+    const next = isTrying ? (hold.attempt?.until ?? 0) : due - this.#clock.random() * JITTER_SHARE * hold.earlyMs;
     this.#agenda.put(hold, this.#isStopped ? hold.deadline : Math.min(next, hold.deadline));
   }
 
@@ -78,7 +77,7 @@ export class Renewals {
     if (attempt?.isInFlight && now >= attempt.until) this.failed(hold, undefined);
     if (this.#isStopped || attempt?.isInFlight) return false;
     const due = hold.renewalDue(now);
-    return due < Infinity && (attempt ? attempt.until <= now : due - earliness(hold) <= now);
+    return due < Infinity && (attempt ? attempt.until <= now : due - hold.earlyMs <= now);
   }
 
   #send(holds: readonly Hold[], sentAt: number): void {
@@ -114,7 +113,7 @@ export class Renewals {
     };
     for (const hold of holds) {
       if (!hold.attempt) continue;
-      hold.attempt.until = sentAt + hold.terms.requestTimeoutMs;
+      hold.attempt.until = hold.answerDue(sentAt);
       hold.attempt.isInFlight = true;
       hold.attempt.answer = answer;
       this.schedule(hold);
@@ -182,9 +181,4 @@ export class Renewals {
     }
     this.schedule(hold);
   }
-}
-
-/** How much earlier than due a renewal may leave. */
-function earliness(hold: Hold): number {
-  return Math.min(hold.lease.ttlMs * EARLY_SHARE, EARLY_MAX_MS);
 }

@@ -1,9 +1,13 @@
-// How long a request is waited for, and what comes of it.
+// How long a request is waited for, what comes of it, and what who waits needs of the room it sits in.
 import type { StoreRefusal } from '../domain/decide.js';
 import type { LeaseError } from '../domain/errors.js';
 import type { Lease } from '../domain/lease.js';
+import type { AcquireRequest } from '../domain/requests.js';
 import type { WaitStep } from '../domain/wait-graph.js';
-import type { Answer } from './held-lease.js';
+import type { Answered } from '../stores/batching.js';
+import type { AcquireResult } from '../stores/store.js';
+import type { Answer } from './keeper.js';
+import type { Waiter } from './waiter.js';
 
 export type Outcome =
   | { readonly outcome: 'granted'; readonly lease: Lease; readonly answer: Answer }
@@ -14,4 +18,24 @@ export interface WaitTerms {
   readonly waitMs: number;
   readonly requestTimeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What a waiter needs of the room it sits in. */
+export interface Room {
+  monotonic(): number;
+  wall(): number;
+  send(request: AcquireRequest): Promise<Answered<AcquireResult>>;
+  /** When the question left; Infinity while it stands in the line. */
+  leftAt(request: AcquireRequest): number;
+  /** Its request under a new id, born now. */
+  renamed(waiter: Waiter): AcquireRequest;
+  /** For how long the grant can still be trusted; one that came too late is none (S7). */
+  leftOf(lease: Lease, answer: Answer): number;
+  lookAt(waiter: Waiter, at: number): void;
+  joined(waiter: Waiter, place: number): void;
+  /** Its ticket died in the queue while this process did not refresh it. */
+  died(waiter: Waiter): void;
+  done(waiter: Waiter, outcome: Outcome): void;
+  /** Ends the id in the background (S9). */
+  endLater(waiter: Waiter, why: 'timeout' | 'cancelled'): void;
 }

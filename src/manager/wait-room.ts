@@ -13,10 +13,10 @@ import { Agenda } from './agenda.js';
 import type { Announcer } from './announcer.js';
 import { breakDeadlocks } from './break-deadlocks.js';
 import type { Cleanups } from './cleanups.js';
-import type { Answer } from './held-lease.js';
+import type { Answer } from './keeper.js';
 import type { StoreLink } from './store-link.js';
-import type { Outcome, WaitTerms } from './wait-outcome.js';
-import { Waiter, type Room } from './waiter.js';
+import type { Outcome, Room, WaitTerms } from './wait-outcome.js';
+import { Waiter } from './waiter.js';
 
 /** A refresh that is due this soon goes along with one that is due now. */
 const TOGETHER_MS = 1_000;
@@ -60,6 +60,7 @@ export class WaitRoom {
     };
     this.#unsubscribe = link.store.subscribe({
       wake: (ids) => this.#wake(ids),
+      handedOver: (lease) => this.#byTicket.get(lease.id)?.handedOver(lease),
       up: () => this.#wake([...this.#byTicket.keys()]),
     });
   }

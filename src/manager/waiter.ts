@@ -3,6 +3,7 @@
 //   asking ──granted──▶ done                                      asking ──refused, ended, deadlock──▶ done
 //     ▲  └─queued──▶ waiting ──woken | refresh due | the way may be free──▶ asking
 //     └── no answer, or a store error: asked again under the same id, which answers the present state
+//   asking | waiting ──handed over by whoever let go──▶ done, or asking where that cannot be trusted for long enough
 //   asking | waiting ──signal | wait over | shutting down──▶ done, and the id is ended in the background
 //
 // The same request, unchanged, is the first try, the ticket's refresh and its claim. Whatever is still on its way when
@@ -16,33 +17,12 @@ import type { Lease } from '../domain/lease.js';
 import { TICKET_REFRESH_MS } from '../domain/limits.js';
 import type { AcquireRequest } from '../domain/requests.js';
 import type { WaitStep } from '../domain/wait-graph.js';
-import type { Answered } from '../stores/batching.js';
-import type { AcquireResult } from '../stores/store.js';
+import type { AcquireResult, HandedOver } from '../stores/store.js';
 import type { Dated } from './agenda.js';
-import type { Answer } from './held-lease.js';
+import type { Answer } from './keeper.js';
 import { onAbort } from './on-abort.js';
 import { aborted, deadlocked, endedElsewhere, heldBySelf, notInTime } from './refusals.js';
-import type { Outcome, WaitTerms } from './wait-outcome.js';
-
-/** What a waiter needs of the room it sits in. */
-export interface Room {
-  monotonic(): number;
-  wall(): number;
-  send(request: AcquireRequest): Promise<Answered<AcquireResult>>;
-  /** When the question left; Infinity while it stands in the line. */
-  leftAt(request: AcquireRequest): number;
-  /** Its request under a new id, born now. */
-  renamed(waiter: Waiter): AcquireRequest;
-  /** For how long the grant can still be trusted; one that came too late is none (S7). */
-  leftOf(lease: Lease, answer: Answer): number;
-  lookAt(waiter: Waiter, at: number): void;
-  joined(waiter: Waiter, place: number): void;
-  /** Its ticket died in the queue while this process did not refresh it. */
-  died(waiter: Waiter): void;
-  done(waiter: Waiter, outcome: Outcome): void;
-  /** Ends the id in the background (S9). */
-  endLater(waiter: Waiter, why: 'timeout' | 'cancelled'): void;
-}
+import type { Outcome, Room, WaitTerms } from './wait-outcome.js';
 
 const ASKS_WITHOUT_WAIT = 2;
 const RENAMES = 3;
@@ -73,6 +53,8 @@ export class Waiter implements Dated, Placed {
   #hasJoined = false;
   #isWoken = false;
   #refusal: StoreRefusal | undefined;
+  /** For how long its ticket lives, by the last answer that said so. */
+  #ticket: Answer | undefined;
   /** What the store said last, where that was no answer. */
   #error: LeaseError | undefined;
   /** By an earlier copy of the question; taken when nothing better has come by the time that is known. */
@@ -134,6 +116,17 @@ export class Waiter implements Dated, Placed {
     else this.#isWoken = true;
   }
 
+  /** Whoever let go claimed for this one (Q1). What it was given lives as long as its ticket would have, so it is trusted as from the
+   *  answer that spoke of the ticket (S7), however late the news. Without such an answer, or time left by it, the store is asked. */
+  handedOver({ epoch, acquiredAt, expiresAt, skewMs }: HandedOver): void {
+    if (this.#state === 'done') return;
+    const { id, parts, owner, ttlMs, maxRenewals, operationId, metadata } = this.request;
+    const figures = { ttlMs, acquiredAt, renewedAt: acquiredAt, expiresAt, renewals: 0, maxRenewals };
+    const lease: Lease = { id, parts, owner, epoch, status: 'active', ...figures, skewMs, operationId, metadata };
+    if (!this.#ticket || this.#room.leftOf(lease, this.#ticket) <= 0) return this.wake();
+    this.#finish({ outcome: 'granted', lease, answer: this.#ticket });
+  }
+
   /** The moment it asked to be looked at has come. */
   look(now: number): void {
     if (this.#state === 'done') return;
@@ -167,7 +160,7 @@ export class Waiter implements Dated, Placed {
       case 'granted':
         return this.#granted(result.lease, { ...sent, remainingMs: result.remainingMs }, isLatest);
       case 'queued':
-        return this.#queued(result);
+        return this.#queued(result, sent);
       case 'refused':
         if (this.terms.waitMs === 0) return this.#decline({ outcome: 'refused', refusal: result.refusal });
         return this.#fail(heldBySelf(this.request.parts, result.refusal));
@@ -205,8 +198,9 @@ export class Waiter implements Dated, Placed {
     this.#askUnderNewId();
   }
 
-  #queued(result: AcquireResult & { outcome: 'queued' }): void {
+  #queued(result: AcquireResult & { outcome: 'queued' }, sent: Omit<Answer, 'remainingMs'>): void {
     this.#refusal = result.refusal;
+    this.#ticket = { ...sent, remainingMs: Math.min(result.ticketLeftMs, this.request.ttlMs), isHandedOver: true };
     if (!this.#hasJoined) {
       this.#hasJoined = true;
       this.#room.joined(this, result.place);
@@ -226,6 +220,7 @@ export class Waiter implements Dated, Placed {
     this.request = this.#room.renamed(this);
     this.#unanswered = 0;
     this.#spare = undefined;
+    this.#ticket = undefined;
     this.#hasJoined = false;
     if (this.#renames <= RENAMES) return this.ask();
     this.#state = 'waiting';

@@ -67,7 +67,13 @@ export type RenewResult =
   | { readonly outcome: 'maxHold'; readonly remainingMs: number };
 
 export type EndResult =
-  | { readonly outcome: 'released'; readonly again: boolean; readonly blockedMs: number }
+  | {
+      readonly outcome: 'released';
+      readonly again: boolean;
+      readonly blockedMs: number;
+      /** The lease this release took for the first in line (Q1), who is told. */
+      readonly handedTo?: HandedTo | undefined;
+    }
   | { readonly outcome: 'left' }
   | { readonly outcome: 'stale'; readonly epoch: number }
   | { readonly outcome: 'expired' }
@@ -154,9 +160,24 @@ export interface Capabilities {
   readonly durability: string;
 }
 
+export interface HandedTo {
+  readonly id: string;
+  readonly epoch: number;
+}
+
+/** A ticket that became a lease because somebody let go of what it waited for, and claimed for it. */
+export interface HandedOver extends HandedTo {
+  readonly acquiredAt: number;
+  /** When the ticket would have died, unless that is later than its ttl allows. */
+  readonly expiresAt: number;
+  readonly skewMs: number;
+}
+
 /** Hints, never truth (Q3): each may be lost, repeated or needless. */
 export interface StoreListener {
   wake?(ticketIds: readonly string[]): void;
+  /** No hint: it was so. But it may be late or lost, and the next refresh says it too. Without this function, `wake` is called. */
+  handedOver?(lease: HandedOver): void;
   changed?(): void;
   down?(error: LeaseError): void;
   up?(): void;

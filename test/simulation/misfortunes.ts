@@ -16,8 +16,8 @@ export interface Cast {
   readonly network: FaultyNetwork;
   readonly profile: Profile;
   readonly processes: SimulatedProcess[];
-  /** A process that takes the place of one that was killed. */
-  replace(killed: SimulatedProcess): void;
+  /** A process that takes the place of one that was killed, some time later. */
+  replace(killed: SimulatedProcess, afterMs: number): void;
   /** Somebody changes a setting: every process reads them again before its next acquire (O4). */
   changeSettings(): void;
   /** Asks a process to shut down. */
@@ -44,7 +44,7 @@ export function planMisfortunes(cast: Cast): void {
     const killed = someone();
     if (killed.isGone) return;
     killed.crash();
-    if (random.chance(0.6)) world.at(world.now + random.pick([1, 100, 1_500]), () => cast.replace(killed));
+    if (random.chance(0.6)) cast.replace(killed, random.pick([1, 100, 1_500]));
   });
   times(profile.shutdowns, () => {
     const ended = someone();

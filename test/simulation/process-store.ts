@@ -10,6 +10,7 @@ import type {
   RevokeOrder,
 } from '../../src/domain/requests.js';
 import type { SequenceListener, SequenceStore } from '../../src/stores/sequence-store.js';
+import { tellHandedOver } from '../../src/stores/protocol/tell-handed-over.js';
 import type * as port from '../../src/stores/store.js';
 import type { Call, FaultyNetwork } from './faulty-network.js';
 import type { SimulatedProcess } from './simulated-process.js';
@@ -89,6 +90,9 @@ export class ProcessStore implements port.Store {
     const leave = this.#store.subscribe({
       wake: (ids) => {
         if (!this.#isClosed) this.#network.hint(this.#process, () => listener.wake?.(ids));
+      },
+      handedOver: (lease) => {
+        if (!this.#isClosed) this.#network.hint(this.#process, () => tellHandedOver(listener, lease));
       },
     });
     this.#listeners.add(leave);

@@ -46,6 +46,8 @@ export interface Profile {
   /** How often a server that stands between is stopped, and killed: in worlds that have one. */
   readonly serverPauses: number;
   readonly serverCrashes: number;
+  /** How many of the steps take a turn in a line, with a ttl long enough for a release to hand over (Q1). */
+  readonly turnsShare: number;
   /** How many processes run their services. */
   readonly servicesShare: number;
   /** Looking at `isHeld` may set the manager to work: some worlds look at every event, some rarely. */
@@ -135,6 +137,7 @@ export function profileFrom(random: Random): Profile {
     oneWayCuts: random.chance(0.3) ? random.whole(1, 3) : 0,
     serverPauses: maybe(2),
     serverCrashes: maybe(2),
+    turnsShare: random.chance(0.3) ? random.pick([0.3, 0.9]) : 0,
   };
 }
 

@@ -104,7 +104,7 @@ export class SequenceSimulation {
       profile: this.profile,
       processes: this.#processes,
       changeSettings: () => undefined,
-      replace: (killed) => this.#start(killed.owner),
+      replace: ({ owner }, afterMs) => this.world.at(this.world.now + afterMs, () => this.#start(owner)),
       end: (process) => {
         if (process.isConnected) this.#shutDown(process);
       },

@@ -47,6 +47,8 @@ export class Simulation {
   readonly #invariants: Invariants;
   readonly #way: WayToStore;
   readonly #isServed: boolean;
+  /** Processes that are about to start in the place of others. */
+  #toCome = 0;
 
   constructor(seed: number, sabotage: Sabotage = {}) {
     this.world = new World(seed);
@@ -72,7 +74,7 @@ export class Simulation {
       profile: this.profile,
       processes: this.#processes,
       changeSettings: () => this.#changeSettings(),
-      replace: (killed) => this.#start(killed.owner, 1),
+      replace: (killed, afterMs) => this.#replace(killed, afterMs),
       end: (process) => {
         if (process.isConnected) this.#shutDown(process);
       },
@@ -125,6 +127,14 @@ export class Simulation {
     });
   }
 
+  #replace({ owner }: SimulatedProcess, afterMs: number): void {
+    this.#toCome += 1;
+    this.world.at(this.world.now + afterMs, () => {
+      this.#toCome -= 1;
+      this.#start(owner, 1);
+    });
+  }
+
   #start(owner: string, actors: number): void {
     const process = this.#makeProcess(`p${this.#processes.length + 1}`, owner);
     this.#processes.push(process);
@@ -140,6 +150,8 @@ export class Simulation {
       services: random.chance(profile.servicesShare) ? 'auto' : 'off',
       ...(random.chance(0.3) ? { requestTimeout: random.whole(15, 25) } : {}),
       ...(random.chance(0.3) ? { renewAt: random.pick([0.3, 0.5]) } : {}),
+      // A tenth of these ttls is longer than anybody may go on waiting here after the end of a wait.
+      ...(profile.turnsShare > 0 ? { requestTimeout: 20 } : {}),
     };
     for (;;) {
       try {
@@ -184,6 +196,7 @@ export class Simulation {
   get #isIdle(): boolean {
     return (
       this.ledger.pending.size === 0 &&
+      this.#toCome === 0 &&
       this.#processes.every((process) => process.isIdle || process.state === 'crashed')
     );
   }

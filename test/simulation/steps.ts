@@ -4,7 +4,7 @@ import { leaseText, lifeOf, type Actor } from './actor.js';
 import type { Handle, Operation } from './ledger.js';
 import type { Profile } from './profile.js';
 import type { SimulatedProcess } from './simulated-process.js';
-import { wishFrom, wishText } from './wishes.js';
+import { turnFrom, wishFrom, wishText } from './wishes.js';
 
 /** The longest `holdFor`, a release and what it may take to renew by hand. */
 const LONGEST_WORK_MS = 5_000;
@@ -40,6 +40,17 @@ const holdOnce: Step = async (actor) => {
   if (!handle) return;
   await holdFor(actor, handle);
   await letGo(actor, handle);
+};
+
+/** One of a line: mostly for a moment, sometimes for longer than a ticket lives. */
+const takeTurn: Step = async (actor) => {
+  const { random, process } = actor;
+  const handle = await actor.acquire(turnFrom(random));
+  if (!handle) return;
+  await holdFor(actor, handle);
+  if (random.chance(0.1)) await process.sleep(random.between(1_000, 14_000));
+  if (random.chance(0.03)) actor.abandon(handle);
+  else await actor.release(handle);
 };
 
 const tryOnce: Step = async (actor) => {
@@ -204,11 +215,13 @@ const THEMES: Readonly<Record<Profile['theme'], readonly Step[]>> = {
 /** A random program, to its end or until its process is shut down. */
 export async function runProgram(
   actor: Actor,
-  { steps, theme }: Profile,
+  { steps, theme, turnsShare }: Profile,
   everybody: readonly SimulatedProcess[],
 ): Promise<void> {
   const { random, process } = actor;
   for (let i = 0; i < steps && process.state !== 'ended'; i += 1) {
-    await random.pick(random.chance(THEME_SHARE) ? THEMES[theme] : STEPS)(actor, everybody);
+    const isTurn = turnsShare > 0 && random.chance(turnsShare);
+    const step = isTurn ? takeTurn : random.pick(random.chance(THEME_SHARE) ? THEMES[theme] : STEPS);
+    await step(actor, everybody);
   }
 }

@@ -141,8 +141,9 @@ export class StoreView {
       // A newer epoch may be the holder's own upgrade; only an end is a definite no.
       if (told.outcome === 'notHeld' && told.status !== 'active') this.#refused(process).add(`${id} ${request.epoch}`);
       const ttlMs = told.lease?.ttlMs ?? request.ttlMs ?? this.requests.get(id)?.ttlMs;
-      if (told.remainingMs !== undefined && ttlMs !== undefined)
-        this.#trust(process, id, sentAt, told.remainingMs, ttlMs);
+      // What a ticket is handed lives at least as long as the ticket would have (Q1).
+      const leftMs = told.remainingMs ?? (ttlMs === undefined ? undefined : Math.min(told.ticketLeftMs ?? 0, ttlMs));
+      if (leftMs !== undefined && ttlMs !== undefined) this.#trust(process, id, sentAt, leftMs, ttlMs);
     }
   }
 
@@ -182,5 +183,6 @@ interface Told {
   readonly outcome: string;
   readonly status?: string;
   readonly remainingMs?: number;
+  readonly ticketLeftMs?: number;
   readonly lease?: Lease;
 }

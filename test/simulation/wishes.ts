@@ -1,5 +1,6 @@
 // What an actor may wish for: few names, so that everything collides; tiny ttls, so that everything expires.
 import type { AcquireOptions } from '../../src/manager/face.js';
+import { TICKET_LIFE_MS } from '../../src/domain/limits.js';
 import type { PartInput } from '../../src/domain/part.js';
 import type { Random } from './random.js';
 
@@ -34,6 +35,13 @@ export function wishFrom(random: Random, limits: WishLimits): Wish {
     ...(random.chance(0.05) ? { progressWithin: random.whole(100, 600) } : {}),
   };
   return { parts, options, waitMs: wait === 'forever' ? Infinity : wait };
+}
+
+/** What a release may hand over: one name, and a ttl as long as a ticket lives. */
+export function turnFrom(random: Random): Wish {
+  const wait = waitFrom(random, true);
+  const options: AcquireOptions = { ttl: TICKET_LIFE_MS, wait };
+  return { parts: [{ name: random.pick(TOPS) }], options, waitMs: wait === 'forever' ? Infinity : wait };
 }
 
 function waitFrom(random: Random, mayWaitForever: boolean): number | 'forever' {

@@ -27,7 +27,7 @@ function opened(clock: FakeClock, through: (store: Store) => Store): Opened {
 export function memoryHarness(name = 'memory', through = (store: Store): Store => store): StoreHarness {
   return {
     name,
-    capabilities: { stepsWall: true, sequences: true },
+    capabilities: { stepsWall: true, sequences: true, handsOver: true },
     open: async () => opened(new FakeClock({ seed: (seed += 1) }), through),
     openNearLimit: async () => opened(new FakeClock({ seed: (seed += 1), wall: NEAR_LIMIT }), through),
   };

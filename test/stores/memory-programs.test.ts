@@ -5,6 +5,7 @@ import type { Store } from '../../src/stores/store.js';
 import { MemoryStore } from '../../src/stores/memory/index.js';
 import { systemClock } from '../../src/system-clock.js';
 import { concurrentPart } from '../../src/testing/store-conformance/concurrent.js';
+import { longLinePrograms } from '../../src/testing/store-conformance/long-line-programs.js';
 import { findDisagreement, randomPrograms } from '../../src/testing/store-conformance/random-programs.js';
 import { faults, withFault } from './faults.js';
 import { memoryHarness } from './memory-harness.js';
@@ -42,6 +43,7 @@ const everyKind = [
 ];
 
 randomPrograms(memoryHarness(), { describe, test });
+longLinePrograms(memoryHarness(), { describe, test });
 
 concurrentPart(
   realTime((store) => store),

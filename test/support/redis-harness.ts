@@ -42,7 +42,7 @@ export function redisHarness({ durable = false, through }: RedisHarnessOptions =
   };
   return {
     name: 'Redis',
-    capabilities: { sequences: true },
+    capabilities: { sequences: true, handsOver: true },
     start: async () => {
       const settings = { databases: String(DATABASES), ...(durable ? DURABLE : {}) };
       server = await startRedis({ stepClock: true, settings });

@@ -70,7 +70,8 @@ export class HttpStore implements port.Store {
   }
 
   async acquire(requests: readonly AcquireRequest[]): Promise<port.Answers<port.AcquireResult>> {
-    const answers = await this.#items<AcquireRequest, port.AcquireResult>('acquire', requests, checkAcquire);
+    const asked = Array.isArray(requests) ? requests.map(claimedByItself) : requests;
+    const answers = await this.#items<AcquireRequest, port.AcquireResult>('acquire', asked, checkAcquire);
     this.#calls.hints.answered(this.namespace, requests, answers.results);
     return answers;
   }
@@ -171,4 +172,9 @@ export class HttpStore implements port.Store {
     if (args.some((arg) => arg === undefined)) throw invalid(`${method} lacks an argument`);
     return this.#calls.one(this.namespace, method, args);
   }
+}
+
+/** A grant that is won while an HTTP request waits is believed after a renewal only (S7): nobody else claims for it. */
+function claimedByItself(request: AcquireRequest): AcquireRequest {
+  return (request as AcquireRequest | null)?.handOver === undefined ? request : { ...request, handOver: undefined };
 }

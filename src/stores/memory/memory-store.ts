@@ -22,6 +22,7 @@ import { wokenBy } from '../protocol/wake.js';
 import { LoopTurns } from '../protocol/loop-turns.js';
 import type { SequenceStore } from '../sequence-store.js';
 import type * as port from '../store.js';
+import { tellHandedOver } from '../protocol/tell-handed-over.js';
 import { Model } from './model.js';
 
 const KIND = 'memory';
@@ -186,10 +187,11 @@ export class MemoryStore implements port.Store {
   #step<T>(act: (step: Step) => T): Promise<T & port.Reply> {
     return this.#look((now) => {
       const { clock } = this.#shared;
-      const step = this.#model.step(now, clock.wall());
+      const handed: port.HandedOver[] = [];
+      const step = this.#model.step(now, clock.wall(), { isMeant: () => true, done: handed });
       const answer = act(step);
       const woken = wokenBy(step);
-      if (woken.length > 0 || this.#isWatched) clock.soon(() => this.#announce(woken));
+      if (woken.length + handed.length > 0 || this.#isWatched) clock.soon(() => this.#announce(woken, handed));
       return answer;
     });
   }
@@ -227,8 +229,9 @@ export class MemoryStore implements port.Store {
     return { now, incarnation: this.#shared.incarnation, settingsVersion: this.#model.settingsVersion };
   }
 
-  #announce(woken: readonly string[]): void {
+  #announce(woken: readonly string[], handed: readonly port.HandedOver[] = []): void {
     if (woken.length > 0) tellEach(this.#listeners, (listener) => listener.wake?.(woken));
+    for (const lease of handed) tellEach(this.#listeners, (listener) => tellHandedOver(listener, lease));
     tellEach(this.#listeners, (listener) => listener.changed?.());
   }
 }

@@ -23,7 +23,7 @@ import { acquire } from '../protocol/acquire.js';
 import { failTicket, revoke, sweep } from '../protocol/govern.js';
 import { change, end, renew } from '../protocol/hold.js';
 import { standingOn, waitGraph } from '../protocol/look.js';
-import type { LogEntry, Space, Step } from '../protocol/rows.js';
+import type { Handing, LogEntry, Space, Step } from '../protocol/rows.js';
 import type { SequenceStep } from '../protocol/sequence/rows.js';
 import { runItems } from '../protocol/run-items.js';
 import type {
@@ -81,10 +81,10 @@ export class Model {
     return this.#space.settings;
   }
 
-  /** Begins a step at `now`; whom to wake after it is `wokenBy(step)`. */
-  step(now: number, wall: number): Step {
+  /** Begins a step at `now`; whom to wake after it is `wokenBy(step)`, and whom to tell that it was handed something `handing.done`. */
+  step(now: number, wall: number, handing?: Handing): Step {
     this.#at = { now, wall };
-    return { now, wall, rows: this.#rows, space: this.#space, freed: [], wake: [] };
+    return { now, wall, rows: this.#rows, space: this.#space, freed: [], wake: [], handing };
   }
 
   /** The same for streams, which draw from the same epochs and write to the same log. */

@@ -9,10 +9,10 @@ import { contentOf } from '../../domain/content.js';
 import { decide, refusalFor, rivalUpgrade, type Claim, type Verdict } from '../../domain/decide.js';
 import { nextEpoch } from '../../domain/epoch.js';
 import { invalid, LeaseError } from '../../domain/errors.js';
-import { grantedUntil, isLive, isWaiting } from '../../domain/expiry.js';
+import { grantedUntil, isLive, isWaiting, livesAsTicket } from '../../domain/expiry.js';
 import { leaseAt, type LeaseRow } from '../../domain/lease.js';
 import { ID_MAX_AGE_MS, LIMITS, TICKET_LIFE_MS } from '../../domain/limits.js';
-import { asExclusive, isPlain, sameParts } from '../../domain/part.js';
+import { asExclusive, sameParts } from '../../domain/part.js';
 import { LAST } from '../../domain/queue-order.js';
 import type { AcquireRequest } from '../../domain/requests.js';
 import type { AcquireResult } from '../store.js';
@@ -21,10 +21,11 @@ import type { Step } from './rows.js';
 import {
   eventOf,
   failTicket,
+  grant,
   leaveQueue,
-  logChange,
   newRow,
   partsData,
+  renewRow,
   writeExpiries,
   writeExpiry,
 } from './transitions.js';
@@ -36,7 +37,7 @@ export function acquire(step: Step, request: AcquireRequest): AcquireResult {
   const content = contentOf(request, checkAcquire(request));
   const { known: ticket, overlapping } = step.rows.lookUp(request.id, request.parts);
   if (ticket) {
-    const answer = answerKnown(step, ticket, content);
+    const answer = answerKnown(step, ticket, content, request);
     if (answer) return answer;
   } else if (Math.abs(step.now - request.bornAt) > ID_MAX_AGE_MS) {
     return { outcome: 'tooOld' };
@@ -62,15 +63,27 @@ export function acquire(step: Step, request: AcquireRequest): AcquireResult {
   if (reclaimed) replaceReclaimed(step, reclaimed);
   step.space.epoch = epoch;
   if (upgraded) return grantUpgrade(step, request, content, upgraded, ticket);
-  return grant(step, request, ticket ?? newRow(step, request, content), ticket !== undefined);
+  const row = ticket ?? newRow(step, request, content);
+  row.skewMs = Math.round(request.callerWall - step.wall);
+  grant(step, row, grantedUntil(step.now, row.ttlMs, row.maxHoldMs), ticket !== undefined);
+  return granted(step, row, false);
 }
 
-/** S8: the present state of a known id, or undefined for a live ticket, which goes on to claim. */
-function answerKnown(step: Step, row: LeaseRow, content: number): AcquireResult | undefined {
+/** S8: the present state of a known id, or undefined for a live ticket, which goes on to claim. Who was handed a lease and asks again has
+ *  not heard of it yet, or too late: that question is the claim it would have been, and renews it (Q1). */
+function answerKnown(
+  step: Step,
+  row: LeaseRow,
+  content: number,
+  { callerWall }: AcquireRequest,
+): AcquireResult | undefined {
   if (row.content === 0) return { outcome: 'ended', status: row.status, reason: row.reason };
   if (row.content !== content) return { outcome: 'mismatch' };
   if (isWaiting(row, step.now)) return undefined;
-  if (isLive(row, step.now)) return granted(step, row, true);
+  if (isLive(row, step.now)) {
+    if (livesAsTicket(row)) renewRow(step, row, { until: step.now + row.ttlMs, callerWall });
+    return granted(step, row, true);
+  }
   if (row.status === 'pending') failTicket(step, row, 'died');
   if (row.status === 'active') writeExpiry(step, row);
   if (row.becameEpoch !== undefined) return answerUpgraded(step, row);
@@ -155,26 +168,6 @@ function refuseWhenFull(step: Step): void {
     `${LIMITS.ticketsPerNamespace} requests are waiting in this namespace, which is the limit: try again later`,
     { details: { waiting: step.space.tickets } },
   );
-}
-
-function grant(step: Step, request: AcquireRequest, row: LeaseRow, waited: boolean): AcquireResult {
-  row.status = 'active';
-  row.epoch = step.space.epoch;
-  row.grantEpoch = step.space.epoch;
-  row.acquiredAt = step.now;
-  row.renewedAt = step.now;
-  row.expiresAt = grantedUntil(step.now, row.ttlMs, row.maxHoldMs);
-  row.skewMs = Math.round(request.callerWall - step.wall);
-  if (waited) {
-    step.space.tickets -= 1;
-    step.rows.save(row, 'whole');
-  } else {
-    step.rows.add(row);
-  }
-  const facts = { ttlMs: row.ttlMs, expiresAt: row.expiresAt, waitedMs: step.now - row.arrivedAt };
-  const data = isPlain(row.parts) ? facts : { ...facts, ...partsData(row) };
-  logChange(step, row, 'lease.acquired', waited ? 'pending' : undefined, 'active', data);
-  return granted(step, row, false);
 }
 
 /** Q5: the same lease becomes exclusive with a new epoch; the ticket's id is spent. */

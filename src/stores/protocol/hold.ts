@@ -7,8 +7,9 @@ import { leaseAt, type LeaseRow } from '../../domain/lease.js';
 import { asShared, sameParts } from '../../domain/part.js';
 import type { ChangeRequest, EndRequest, RenewRequest } from '../../domain/requests.js';
 import type { ChangeResult, EndResult, NotHeld, RenewResult } from '../store.js';
+import { handOver } from './hand-over.js';
 import type { Step } from './rows.js';
-import { eventOf, failTicket, notedRow, partsData, release, writeExpiry } from './transitions.js';
+import { eventOf, failTicket, notedRow, partsData, release, renewRow, writeExpiry } from './transitions.js';
 
 /** S4: only for the same id and epoch while live; never revives, never shortens. */
 export function renew(step: Step, request: RenewRequest): RenewResult {
@@ -21,18 +22,8 @@ export function renew(step: Step, request: RenewRequest): RenewResult {
   if (row.maxRenewals >= 0 && row.renewals >= row.maxRenewals) return { outcome: 'maxRenewals', remainingMs };
   const until = renewedUntil(row, step.now, ttlMs);
   if (until === undefined) return { outcome: 'maxHold', remainingMs };
-  const changed = ttlMs === row.ttlMs ? 'renewed' : 'whole';
-  row.expiresAt = until;
-  row.ttlMs = ttlMs;
-  row.renewedAt = step.now;
-  row.renewals += 1;
-  row.skewMs = Math.round(request.callerWall - step.wall);
-  row.lastRequest = request.requestId;
-  step.rows.save(row, changed);
-  if (step.space.settings.history_renewals) {
-    const data = { expiresAt: until, renewals: row.renewals, maxRenewals: row.maxRenewals };
-    step.rows.log({ ...eventOf(row, 'lease.renewed'), from: 'active', to: 'active', data });
-  }
+  const { callerWall, requestId } = request;
+  renewRow(step, row, { until, ttlMs, callerWall, requestId });
   return renewed(step, row);
 }
 
@@ -76,7 +67,10 @@ export function end(step: Step, request: EndRequest): EndResult {
   if (!again) {
     row.lastRequest = request.requestId;
     // A grant nobody ever held (its waiter was gone) leaves no block: no work was done that minHold could stand for.
+    const { length } = step.freed;
     release(step, row, request.epoch === undefined ? 'cancelled' : undefined);
+    const handedTo = step.handing && handOver(step, step.handing, step.freed.slice(length));
+    if (handedTo) return { outcome: 'released', again, blockedMs: 0, handedTo };
   }
   return { outcome: 'released', again, blockedMs: Math.max(0, row.blockedUntil - step.now) };
 }

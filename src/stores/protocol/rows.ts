@@ -8,6 +8,7 @@ import type { LeaseRow } from '../../domain/lease.js';
 import type { Part } from '../../domain/part.js';
 import type { RevokeOrder } from '../../domain/requests.js';
 import type { Settings } from '../../domain/settings.js';
+import type { HandedOver } from '../store.js';
 
 /** The counters of one namespace. The protocol draws from them; the store keeps them. */
 export interface Space {
@@ -59,4 +60,12 @@ export interface Step {
   readonly freed: Part[];
   /** Tickets to wake whatever their place: victims of a deadlock. */
   readonly wake: string[];
+  /** Where a release may claim for the first in line; left out where it only wakes. */
+  readonly handing?: Handing | undefined;
+}
+
+export interface Handing {
+  /** Whether this ticket, which could be claimed for, is. */
+  isMeant(ticket: LeaseRow): boolean;
+  readonly done: HandedOver[];
 }

@@ -49,6 +49,7 @@ export function newRow(step: Step, request: AcquireRequest, content: number): Le
     blockedUntil: 0,
     keepOutUntil: 0,
     blockEpoch: 0,
+    handOver: request.handOver,
     lastRequest: undefined,
     becameEpoch: undefined,
     cycle: undefined,
@@ -100,6 +101,47 @@ export function writeExpiries(step: Step, parts: readonly Part[], overlapping: r
   );
   lapsed.sort((a, b) => a.expiresAt - b.expiresAt || a.epoch - b.epoch);
   for (const row of lapsed.slice(0, LIMITS.rowsPerStep)) writeExpiry(step, row);
+}
+
+/** With the epoch that was drawn for it. A row that waited is there already. */
+export function grant(step: Step, row: LeaseRow, expiresAt: number, hasWaited: boolean): void {
+  row.status = 'active';
+  row.epoch = step.space.epoch;
+  row.grantEpoch = step.space.epoch;
+  row.acquiredAt = step.now;
+  row.renewedAt = step.now;
+  row.expiresAt = expiresAt;
+  if (hasWaited) {
+    step.space.tickets -= 1;
+    step.rows.save(row, 'whole');
+  } else {
+    step.rows.add(row);
+  }
+  const facts = { ttlMs: row.ttlMs, expiresAt: row.expiresAt, waitedMs: step.now - row.arrivedAt };
+  const data = isPlain(row.parts) ? facts : { ...facts, ...partsData(row) };
+  logChange(step, row, 'lease.acquired', hasWaited ? 'pending' : undefined, 'active', data);
+}
+
+export interface RowRenewal {
+  readonly until: number;
+  readonly ttlMs?: number;
+  readonly callerWall: number;
+  readonly requestId?: string;
+}
+
+export function renewRow(step: Step, row: LeaseRow, renewal: RowRenewal): void {
+  const { until, ttlMs = row.ttlMs, callerWall, requestId } = renewal;
+  const changed = ttlMs === row.ttlMs ? 'renewed' : 'whole';
+  row.expiresAt = until;
+  row.ttlMs = ttlMs;
+  row.renewedAt = step.now;
+  row.renewals += 1;
+  row.skewMs = Math.round(callerWall - step.wall);
+  row.lastRequest = requestId;
+  step.rows.save(row, changed);
+  if (!step.space.settings.history_renewals) return;
+  const data = { expiresAt: until, renewals: row.renewals, maxRenewals: row.maxRenewals };
+  step.rows.log({ ...eventOf(row, 'lease.renewed'), from: 'active', to: 'active', data });
 }
 
 export function release(step: Step, row: LeaseRow, reason?: string): void {

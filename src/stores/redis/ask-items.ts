@@ -53,8 +53,9 @@ export async function askAcquires(
   run: Run,
   requests: readonly AcquireRequest[],
   own: OwnLeases,
+  mayBeHanded: boolean,
 ): Promise<Answers<AcquireResult>> {
-  const items = prepare(requests, (request) => new AcquireItem(request));
+  const items = prepare(requests, (request) => new AcquireItem(request, mayBeHanded));
   const sent = items.filter(isSent);
   const call = acquireCall(sent) ?? { script: SCRIPTS.acquire, args: sent.map((item) => item.text()) };
   const answered = await run(call.script, call.args);
@@ -89,7 +90,7 @@ function answersOf<R>({ reply }: Answered, results: (R | Failed)[]): Answers<R> 
   return { now, incarnation, settingsVersion, results };
 }
 
-const RELEASED: EndResult = { outcome: 'released', again: false, blockedMs: 0 };
+const RELEASED = { outcome: 'released', again: false, blockedMs: 0 } as const;
 
 export async function askEnds(run: Run, requests: readonly EndRequest[], own: OwnLeases): Promise<Answers<EndResult>> {
   const releases = ownReleases(requests, own);
@@ -103,8 +104,13 @@ export async function askEnds(run: Run, requests: readonly EndRequest[], own: Ow
   const isDone = typeof rest[0] === 'number';
   return answersOf(
     answered,
-    releases.map((_, i) => (isDone ? RELEASED : endResult(rest[i] as Answer))),
+    releases.map((_, i) => (isDone ? released(rest[1], rest[2]) : endResult(rest[i] as Answer))),
   );
+}
+
+/** Of a call with one item it is said what was handed over. */
+function released(id: unknown, epoch: unknown): EndResult {
+  return typeof id === 'string' ? { ...RELEASED, handedTo: { id, epoch: Number(epoch) } } : RELEASED;
 }
 
 /** All of them, or nothing; those that were looked at are remembered no longer. */

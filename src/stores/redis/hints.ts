@@ -3,11 +3,14 @@
 // everybody who waits here is woken, because what was said meanwhile was not heard.
 import type { Clock, TimerHandle } from '../../domain/clock.js';
 import { LIMITS, TICKET_LIFE_MS } from '../../domain/limits.js';
+import type { Part } from '../../domain/part.js';
 import { tellEach } from '../../domain/tell-each.js';
+import { tellHandedOver } from '../protocol/tell-handed-over.js';
 import type { StoreListener } from '../store.js';
 import { changesChannelOf, channelOf } from './keys.js';
 import { SCRIPTS } from './lua/scripts.js';
 import type { Namespace } from './namespace.js';
+import { sharedFigures, type OwnLeases } from './own-leases.js';
 import { OwnerChannels } from './owner-channels.js';
 
 /** How long the scripts go on announcing changes after a watcher was last heard of, and how often it says so. */
@@ -23,16 +26,20 @@ interface Asked {
   readonly id?: unknown;
   readonly owner?: unknown;
   readonly join?: unknown;
+  readonly parts?: unknown;
 }
 
 interface Ticket {
   readonly owner: string;
+  /** The first of what it waits for: all, where it may be claimed for. */
+  readonly name: string;
   readonly answeredAt: number;
 }
 
 export class Hints {
   readonly #namespace: Namespace;
   readonly #clock: Clock;
+  readonly #own: OwnLeases;
   readonly #listeners = new Set<StoreListener>();
   /** Joined through this store and not yet answered otherwise, the one that was answered longest ago first. */
   readonly #tickets = new Map<string, Ticket>();
@@ -43,8 +50,9 @@ export class Hints {
   #stopChanges: (() => void) | undefined;
   #watching: TimerHandle | undefined;
 
-  constructor(namespace: Namespace, clock: Clock) {
+  constructor(namespace: Namespace, clock: Clock, own: OwnLeases) {
     this.#namespace = namespace;
+    this.#own = own;
     this.#clock = clock;
     this.#owners = new OwnerChannels(
       (owner, listener) => namespace.link.subscribe(channelOf(namespace.name, owner), listener),
@@ -78,10 +86,10 @@ export class Hints {
     for (let i = 0; i < results.length; i += 1) {
       const isQueued = results[i]?.outcome === 'queued';
       if (!isQueued && this.#tickets.size === 0) continue;
-      const { id, owner } = requests[i] ?? {};
+      const { id, owner, parts } = requests[i] ?? {};
       if (typeof id !== 'string') continue;
       if (!isQueued) this.#forget(id);
-      else if (typeof owner === 'string') this.#remember(id, owner);
+      else if (typeof owner === 'string') this.#remember(id, owner, parts);
     }
   }
 
@@ -91,10 +99,11 @@ export class Hints {
     this.#startOrStop();
   }
 
-  #remember(id: string, owner: string): void {
+  #remember(id: string, owner: string, parts: unknown): void {
+    const name = (parts as readonly Part[])[0]?.name ?? '';
     const answeredAt = this.#clock.monotonic();
     this.#tickets.delete(id);
-    this.#tickets.set(id, { owner, answeredAt });
+    this.#tickets.set(id, { owner, name, answeredAt });
     if (this.#listeners.size > 0) this.#owners.joined(owner, id);
     this.#forgetOld(answeredAt);
   }
@@ -151,7 +160,20 @@ export class Hints {
   }
 
   #heard(payload: string): void {
+    if (payload.startsWith('= ')) return this.#heardOfLease(payload);
     this.#wake(payload.split(' ').filter((id) => this.#tickets.has(id) || this.#asked.has(id)));
+  }
+
+  /** `= id epoch acquiredAt expiresAt skewMs`: somebody claimed for a ticket. Who does not know of that asks, as for any other id. */
+  #heardOfLease(payload: string): void {
+    const [, id = '', ...figures] = payload.split(' ');
+    const ticket = this.#tickets.get(id);
+    if (!ticket) return this.#wake(this.#asked.has(id) ? [id] : []);
+    const [epoch, acquiredAt, expiresAt, skewMs] = figures.map(Number) as [number, number, number, number];
+    const lease = { id, epoch, acquiredAt, expiresAt, skewMs };
+    this.#forget(id);
+    this.#own.remember({ id, epoch, owner: ticket.owner, name: ticket.name, shared: sharedFigures(lease, undefined) });
+    this.#tell((listener) => tellHandedOver(listener, lease));
   }
 
   #isUp(): void {

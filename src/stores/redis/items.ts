@@ -35,6 +35,7 @@ export class AcquireItem implements Item<AcquireResult>, PlainRequest {
   readonly ttlMs: number;
   readonly callerWall: number;
   readonly joins: boolean;
+  readonly handOver: boolean;
   readonly name: string;
   readonly end: string;
   readonly #text: string | undefined;
@@ -44,7 +45,7 @@ export class AcquireItem implements Item<AcquireResult>, PlainRequest {
   readonly #maxRenewals: number;
   readonly #operationId: string | undefined;
 
-  constructor(request: AcquireRequest) {
+  constructor(request: AcquireRequest, mayBeHanded = true) {
     const metadata = checkAcquire(request);
     const content = contentOf(request, metadata);
     this.id = request.id;
@@ -53,6 +54,7 @@ export class AcquireItem implements Item<AcquireResult>, PlainRequest {
     this.ttlMs = request.ttlMs;
     this.callerWall = Math.round(request.callerWall);
     this.joins = request.join;
+    this.handOver = mayBeHanded && request.join && request.handOver === true;
     this.#parts = request.parts.map(copyPart);
     this.name = (this.#parts[0] as Part).name;
     this.end = encodePlainEnd(request, content, metadata);

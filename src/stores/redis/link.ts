@@ -18,6 +18,8 @@ export interface LinkListener {
 }
 
 export interface RedisLink {
+  /** How many of them have what was written before it is answered. */
+  readonly waitsForReplicas: number;
   /** One round trip; a server that has forgotten the script is given it, once, and asked again. All keys share a slot. */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** `key` is one of its keys: on a cluster they lead to the node. A command without keys is answered by any node. */

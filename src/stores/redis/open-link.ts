@@ -77,9 +77,13 @@ export class Link implements RedisLink {
     this.#awake = settings.awake ? new Awake(settings.clock) : undefined;
   }
 
+  get waitsForReplicas(): number {
+    return this.#settings.replicas.count;
+  }
+
   run(script: Script, keys: readonly string[], values: readonly string[]): Promise<unknown> {
     const command = ['EVALSHA', script.sha, String(keys.length), ...keys, ...values];
-    const waits = this.#settings.replicas.count > 0 && !READS_ONLY.test(script.source);
+    const waits = this.waitsForReplicas > 0 && !READS_ONLY.test(script.source);
     const key = keys[0] ?? '';
     const send: Send = waits
       ? (adapter, args) => this.#confirmed(adapter, args)
@@ -101,7 +105,7 @@ export class Link implements RedisLink {
 
   facts(): Readonly<Record<string, unknown>> {
     const { facts, current, where } = this.#connections;
-    const { isOurs, replicas } = this.#settings;
+    const { isOurs } = this.#settings;
     return {
       ...facts,
       at: where,
@@ -110,8 +114,8 @@ export class Link implements RedisLink {
       isConnected: current !== undefined,
       connections: (current ? 1 : 0) + (this.#second?.isOpen ? 1 : 0),
       hears: this.#hearing.isUp,
-      waitsForReplicas: replicas.count,
-      durability: facts === undefined ? 'unknown' : durabilityOf(facts, replicas.count),
+      waitsForReplicas: this.waitsForReplicas,
+      durability: facts === undefined ? 'unknown' : durabilityOf(facts, this.waitsForReplicas),
     };
   }
 

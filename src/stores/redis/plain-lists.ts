@@ -15,6 +15,8 @@ export interface PlainRequest {
   readonly ttlMs: number;
   readonly callerWall: number;
   readonly joins: boolean;
+  /** It may be claimed for. */
+  readonly handOver: boolean;
   readonly id: string;
   readonly owner: string;
   readonly name: string;
@@ -61,9 +63,14 @@ export function acquireCall(requests: readonly PlainRequest[]): Call | undefined
   return { script: SCRIPTS.acquirePlain, args };
 }
 
-/** The first line of the text of an item; x says that it is plain. */
-export function headOf({ bornAt, ttlMs, callerWall, joins }: PlainRequest): string {
-  return `${bornAt} ${ttlMs} ${callerWall} x${joins ? 'j' : ''}`;
+/** The first line of the text of an item. */
+export function headOf(request: PlainRequest): string {
+  return `${request.bornAt} ${request.ttlMs} ${request.callerWall} ${flagsOf(request)}`;
+}
+/** x says that it is plain. */
+function flagsOf({ joins, handOver }: PlainRequest): string {
+  if (handOver) return 'xjh';
+  return joins ? 'xj' : 'x';
 }
 function isAlike(a: PlainRequest, b: PlainRequest): boolean {
   return (
@@ -71,12 +78,14 @@ function isAlike(a: PlainRequest, b: PlainRequest): boolean {
     a.bornAt === b.bornAt &&
     a.ttlMs === b.ttlMs &&
     a.joins === b.joins &&
+    a.handOver === b.handOver &&
     a.owner === b.owner
   );
 }
 
-function oneRequest({ bornAt, ttlMs, callerWall, joins, id, owner, name, end }: PlainRequest): readonly string[] {
-  return [String(bornAt), String(ttlMs), String(callerWall), joins ? 'xj' : 'x', id, owner, name, end];
+function oneRequest(request: PlainRequest): readonly string[] {
+  const { bornAt, ttlMs, callerWall, id, owner, name, end } = request;
+  return [String(bornAt), String(ttlMs), String(callerWall), flagsOf(request), id, owner, name, end];
 }
 
 export function endCall(releases: readonly OwnRelease[]): Call | undefined {

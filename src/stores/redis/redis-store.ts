@@ -62,7 +62,7 @@ export class RedisStore implements port.Store {
     this.#namespace = namespace;
     this.#shared = shared ?? { clock, spaces: new Map(), isClosed: false };
     this.#shared.spaces.set(namespace.name, this);
-    this.#hints = new Hints(namespace, clock);
+    this.#hints = new Hints(namespace, clock, this.#own);
     this.#sequences = new RedisSequences(namespace, clock, () => this.#checkOpen());
   }
 
@@ -88,7 +88,9 @@ export class RedisStore implements port.Store {
     const isOver = this.#hints.asked(requests);
     try {
       checkBatch(requests);
-      const answers = await askAcquires((script, args) => this.#write(script, args), requests, this.#own);
+      // Of what somebody else claimed nobody here would know whether the replicas have it.
+      const mayBeHanded = this.#namespace.link.waitsForReplicas === 0;
+      const answers = await askAcquires((script, args) => this.#write(script, args), requests, this.#own, mayBeHanded);
       this.#hints.answered(requests, answers.results);
       return answers;
     } finally {

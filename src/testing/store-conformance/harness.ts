@@ -23,6 +23,8 @@ export interface HarnessCapabilities {
   readonly noWakeUps?: boolean | undefined;
   /** Set by a store that keeps sequences (`store.sequences`): their cases are run. Without it they are listed as skipped. */
   readonly sequences?: boolean | undefined;
+  /** Set by a store whose releases claim for the first in line (Q1). Without it those cases are listed as skipped. */
+  readonly handsOver?: boolean | undefined;
   /** Set when `Opened.stepWall` is there. */
   readonly stepsWall?: boolean | undefined;
 }

@@ -103,7 +103,13 @@ function toldIn(record: CallRecord): Told[] {
   return record.answer.results.flatMap((result, i) => {
     const id = record.asked[i]?.id ?? '';
     if (!('again' in result) || result.again) return [];
-    if (result.outcome === 'released') return once(`the release of ${id}`, `lease.released ${id}`);
+    if (result.outcome === 'released') {
+      const released = once(`the release of ${id}`, `lease.released ${id}`);
+      const to = 'handedTo' in result ? result.handedTo : undefined;
+      return to
+        ? [released, once(`the grant of ${to.id} with epoch ${to.epoch}`, `lease.acquired ${to.id}`)]
+        : released;
+    }
     const isDowngrade = record.op === 'change' && record.asked[i]?.kind === 'downgrade';
     return isDowngrade ? { what: `the downgrade of ${id}`, row: `lease.downgraded ${id}`, isOnce: false } : [];
   });

@@ -49,6 +49,13 @@ export function isFree({ leases, tickets }: Obstacles): boolean {
   return leases.length === 0 && tickets.length === 0;
 }
 
+/** At the earliest when enough of what is surely in the way may be over: where a limit is full, one of them is. */
+export function freeAt(state: State, claimant: Claimant): number | undefined {
+  const sure = obstacles(state, claimant, state.now, 'sure');
+  const moments = [state.now, ...[...sure.leases, ...sure.tickets].map(({ lo }) => Math.max(lo, state.now))];
+  return moments.sort((a, b) => a - b).find((at) => isFree(obstacles(state, claimant, at, 'sure')));
+}
+
 function countsAhead(ticket: Entry, { rank, arrival, upgrades }: Claimant): boolean {
   const isAhead = ticket.rank < rank || (ticket.rank === rank && ticket.arrival < arrival);
   if (!isAhead || !upgrades) return isAhead;

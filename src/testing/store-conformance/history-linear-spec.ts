@@ -3,13 +3,14 @@
 // exactly these answers: grants beside nothing that conflicts and behind nobody who waits (S1, Q1), with a higher epoch
 // (S2) and the whole ttl; renewals of what lives, never back (S4); ends and changes by id and epoch (S5, S8); expiry by the
 // store clock alone (S3). Operations without an answer are in history-linear-unknown.ts.
-import { asExclusive, asShared, sameParts } from '../../domain/part.js';
+import { asExclusive, asShared, isPlain, sameParts } from '../../domain/part.js';
 import type { StoreRefusal } from '../../domain/decide.js';
 import type { AcquireRequest } from '../../domain/requests.js';
 import type { NotHeld } from '../../stores/store.js';
+import { handed } from './history-linear-handed.js';
 import type { Operation } from './history-linear-operations.js';
 import { highestOn, isFree, obstacles, rankFor, type Claimant } from './history-linear-rules.js';
-import { atTime, livesAt, withEntry, withEpoch, type Entry, type State } from './history-linear-state.js';
+import { atTime, livesAt, noted, withEntry, withEpoch, type Entry, type State } from './history-linear-state.js';
 
 export type Answered<Op extends Operation['op']> = Extract<Operation, { op: Op }> & { readonly now: number };
 type Result<Op extends Operation['op'], Outcome extends string> = Extract<
@@ -100,8 +101,13 @@ function grantedBefore(
   if (known.status !== 'held' || livesAt(known, now) === 'no') return undefined;
   if (lease.owner !== known.owner || !sameParts(lease.parts, known.parts)) return undefined;
   const told = withToldEpoch(known, lease.epoch);
-  const until = told && withUntil(told, lease.expiresAt);
+  const isRenewed = known.livesAsTicket && lease.expiresAt === now + known.ttlMs;
+  const until = told && (isRenewed ? renewedTo(told, lease.expiresAt, 1) : withUntil(told, lease.expiresAt));
   return until && withEpoch(withEntry(state, until), known.parts, lease.epoch);
+}
+
+function renewedTo(known: Entry, until: number, renewals: number): Entry {
+  return { ...known, lo: until, hi: until, openMs: undefined, renewals, livesAsTicket: undefined };
 }
 
 function upgradedNowOrBefore(
@@ -163,6 +169,7 @@ export function queued(
     status: 'waiting',
     rank: rankFor(now, asked.priority),
     arrival: state.arrivals,
+    mayBeHanded: asked.handOver === true && asked.priority === 0 && isPlain(asked.parts),
   };
   const ticket = known ? { ...known, lo: until, hi: until, openMs: undefined } : fresh;
   return withEntry({ ...state, arrivals: state.arrivals + 1 }, ticket);
@@ -190,8 +197,8 @@ function renewed(state: State, { asked, result, now }: Answered<'renew'>): State
   const least = now + (asked.ttlMs ?? known.ttlMs);
   if (!told || result.expiresAt < least || result.expiresAt < known.lo) return undefined; // S4
   if (result.expiresAt > least && !withUntil(known, result.expiresAt)) return undefined;
-  const until = { lo: result.expiresAt, hi: result.expiresAt, ttlMs: asked.ttlMs ?? known.ttlMs };
-  return withEntry(state, { ...told, ...until, renewals: result.renewals });
+  const { expiresAt, renewals } = result;
+  return withEntry(state, { ...renewedTo(told, expiresAt, renewals), ttlMs: asked.ttlMs ?? known.ttlMs });
 }
 
 function notHeld(
@@ -226,7 +233,8 @@ function ended(state: State, { asked, result, now }: Answered<'end'>): State | u
   if (result?.outcome === 'released') {
     if (result.again) return known.status === 'released' ? withEntry(state, told) : undefined;
     const isLive = known.status === 'held' && livesAt(known, now) !== 'no';
-    return isLive ? withEntry(state, { ...told, status: 'released' }) : undefined;
+    const after = isLive ? withEntry(state, { ...told, status: 'released' }) : undefined;
+    return after && result.handedTo ? handed(after, result.handedTo, now) : after;
   }
   return outcome === 'expired' || outcome === 'revoked'
     ? hasEnded(withEntry(state, told), told, outcome, now)
@@ -238,11 +246,6 @@ function staleEnd(state: State, known: Entry, asked: number | undefined, epoch: 
   if (asked === undefined ? known.isFirstEpoch : asked === epoch) return undefined;
   const told = withToldEpoch(known, epoch);
   return told && withEntry(state, told);
-}
-
-export function noted(state: State, id: string): State {
-  const nothing = { owner: '', parts: [], above: 0, isFirstEpoch: true, ttlMs: 0, lo: 0, hi: 0, rank: 0, arrival: 0 };
-  return withEntry(state, { id, status: 'noted', ...nothing });
 }
 
 /** The epoch an answer named: the one it has, or the one nobody knew so far. */

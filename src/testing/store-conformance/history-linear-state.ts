@@ -25,6 +25,10 @@ export interface Entry {
   /** The last renewal or grant happened at an unknown moment: the next answer bounds it to its `now` plus this. */
   readonly openMs?: number | undefined;
   readonly renewals?: number | undefined;
+  /** A ticket that others may claim for (Q1), on the usual terms. */
+  readonly mayBeHanded?: boolean | undefined;
+  /** It was handed over with less than its ttl: asked for again, it is renewed once. */
+  readonly livesAsTicket?: boolean | undefined;
   /** Place in the queue: by rank, then by arrival. */
   readonly rank: number;
   readonly arrival: number;
@@ -45,6 +49,12 @@ export const EMPTY: State = { now: 0, arrivals: 0, entries: new Map(), highest: 
 
 export function withEntry(state: State, entry: Entry): State {
   return { ...state, entries: new Map(state.entries).set(entry.id, entry) };
+}
+
+/** An id that was ended before the store had seen it. */
+export function noted(state: State, id: string): State {
+  const nothing = { owner: '', parts: [], above: 0, isFirstEpoch: true, ttlMs: 0, lo: 0, hi: 0, rank: 0, arrival: 0 };
+  return withEntry(state, { id, status: 'noted', ...nothing });
 }
 
 export function withEpoch(state: State, parts: readonly Part[], epoch: number): State {
@@ -92,7 +102,7 @@ function entryText(entry: Entry): string {
   const modes = parts.map(({ mode }) => mode[0]).join('');
   const place = status === 'waiting' ? `${rank}/${arrival}` : '';
   const told = epoch === undefined ? `above ${above}` : String(epoch);
-  const rest = [ttlMs, lo, hi, openMs, renewals, place, modes, entry.spentOn];
+  const rest = [ttlMs, lo, hi, openMs, renewals, place, modes, entry.spentOn, entry.mayBeHanded, entry.livesAsTicket];
   const text = [id, status, owner, told, isFirstEpoch, ...rest].join(':');
   texts.set(entry, text);
   return text;

@@ -4,10 +4,11 @@
 import { asShared } from '../../domain/part.js';
 import { TICKET_LIFE_MS } from '../../domain/limits.js';
 import type { AcquireRequest, ChangeRequest } from '../../domain/requests.js';
+import { handedUnheard } from './history-linear-handed.js';
 import type { Operation } from './history-linear-operations.js';
-import { highestOn, isFree, obstacles } from './history-linear-rules.js';
-import { claimantOf, heldEntry, noted, queued, spend, withAskedEpoch } from './history-linear-spec.js';
-import { livesAt, withEntry, type Entry, type State } from './history-linear-state.js';
+import { freeAt, highestOn, isFree, obstacles } from './history-linear-rules.js';
+import { claimantOf, heldEntry, queued, spend, withAskedEpoch } from './history-linear-spec.js';
+import { livesAt, noted, withEntry, type Entry, type State } from './history-linear-state.js';
 
 export function unanswered(state: State, operation: Operation): State[] {
   if (operation.op === 'acquire') return acquireUnheard(state, operation.asked);
@@ -20,7 +21,9 @@ export function unanswered(state: State, operation: Operation): State[] {
   switch (operation.op) {
     case 'end': {
       const told = withAskedEpoch(known, operation.asked.epoch);
-      return told ? [withEntry(state, { ...told, status: 'released' })] : [];
+      if (!told) return [];
+      const after = withEntry(state, { ...told, status: 'released' });
+      return [after, ...handedUnheard(after)];
     }
     case 'renew': {
       const told = withAskedEpoch(known, operation.asked.epoch);
@@ -41,10 +44,7 @@ function acquireUnheard(state: State, asked: AcquireRequest): State[] {
   const claimant = claimantOf(state, asked);
   if (asked.upgrades && (claimant.upgrades?.status !== 'held' || claimant.upgrades.epoch !== asked.upgrades.epoch))
     return [];
-  const sure = obstacles(state, claimant, state.now, 'sure');
-  // At the earliest when enough of what is surely in the way may be over: where a limit is full, one of them is.
-  const moments = [state.now, ...[...sure.leases, ...sure.tickets].map(({ lo }) => Math.max(lo, state.now))];
-  const now = moments.sort((a, b) => a - b).find((at) => isFree(obstacles(state, claimant, at, 'sure')));
+  const now = freeAt(state, claimant);
   const after: State[] = [];
   if (now !== undefined) after.push(grantUnheard({ ...state, now }, asked));
   if (asked.upgrades) return after;

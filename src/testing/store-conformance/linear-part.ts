@@ -156,6 +156,7 @@ function newRequest(client: WorkloadClient, random: () => number): AcquireReques
     lockDelayMs: 0,
     remote: false,
     callerWall: client.wall,
+    handOver: random() < 0.5,
   };
 }
 

@@ -5,7 +5,7 @@ import { LeaseError } from '../../domain/errors.js';
 import { makeId } from '../../domain/ids.js';
 import type { Part } from '../../domain/part.js';
 import type { AcquireRequest } from '../../domain/requests.js';
-import type { AcquireResult, Answers, Reply } from '../../stores/store.js';
+import type { AcquireResult, Answers, EndResult, Reply } from '../../stores/store.js';
 import { FakeClock } from '../fake-clock.js';
 import type { Opened, Runner, StoreHarness } from './harness.js';
 import { node, shared, subtree } from './parts.js';
@@ -14,17 +14,43 @@ import { ProgramRun } from './programs/run-program.js';
 import { chooseSeed } from './seed.js';
 
 const STEPS = 1_500;
-const NAMES = ['hot', 'hot', 'hot', 'area/hot', 'cold'] as const;
 const MOST_ITEMS = 40;
+
+/** What a program is made of. */
+interface Mix {
+  readonly what: string;
+  /** Of the requests, so many are unusual, and so many may be claimed for (Q1). */
+  readonly oddOnes: number;
+  readonly handOver: number;
+  readonly names: readonly string[];
+  /** Of a hundred steps so many ask and let go; the rest cancels, renews, passes time, sweeps and revokes. */
+  readonly asking: number;
+  readonly lettingGo: number;
+  /** Of those who ask, so many have waited longest. */
+  readonly nextAsks: number;
+}
+
+const LONG = {
+  handOver: 0.5,
+  names: ['hot', 'hot', 'hot', 'area/hot', 'cold'],
+  asking: 62,
+  lettingGo: 22,
+  nextAsks: 0,
+};
+const MIXES: readonly Mix[] = [
+  { ...LONG, what: '30 % of the requests unusual', oddOnes: 0.3 },
+  { ...LONG, what: '2 % of the requests unusual', oddOnes: 0.02 },
+  { what: 'turn by turn', oddOnes: 0, handOver: 0.9, names: ['hot', 'cold'], asking: 46, lettingGo: 38, nextAsks: 0.4 },
+];
 
 export function longLinePrograms(harness: StoreHarness, runner: Runner, seed = chooseSeed()): void {
   runner.describe(`${harness.name}: random programs with long lines`, () => {
-    for (const oddOnes of [0.3, 0.02]) {
-      const title = `${STEPS} steps, ${oddOnes * 100} % of the requests unusual, are answered as by the model (SEED=${seed})`;
+    for (const mix of MIXES) {
+      const title = `${STEPS} steps, ${mix.what}, are answered as by the model (SEED=${seed})`;
       runner.test(title, async () => {
         const opened = await harness.open();
         try {
-          await new LongLine(opened, await ProgramRun.begin(opened), seed, oddOnes).play();
+          await new LongLine(opened, await ProgramRun.begin(opened), seed, mix).play();
         } finally {
           await opened.close();
         }
@@ -37,28 +63,32 @@ class LongLine {
   readonly #opened: Opened;
   readonly #run: ProgramRun;
   readonly #random: () => number;
-  readonly #oddOnes: number;
+  readonly #mix: Mix;
   /** Every request that joined and has not been seen to end, in order of asking. */
   #asked: AcquireRequest[] = [];
   readonly #held = new Map<string, number>();
+  /** Whose it is: what it is remembered by, and who hears what becomes of it. */
+  readonly #client = new Map<string, number>();
   #now = 0;
 
-  constructor(opened: Opened, run: ProgramRun, seed: number, oddOnes: number) {
+  constructor(opened: Opened, run: ProgramRun, seed: number, mix: Mix) {
     this.#opened = opened;
     this.#run = run;
     this.#random = new FakeClock({ seed }).random;
-    this.#oddOnes = oddOnes;
+    this.#mix = mix;
   }
 
   async play(): Promise<void> {
+    this.#opened.store.subscribe({ wake: () => undefined, handedOver: () => undefined });
     for (let i = 0; i < STEPS; i += 1) await this.#step();
     await this.#run.finish();
   }
 
   #step(): Promise<unknown> {
+    const { asking, lettingGo } = this.#mix;
     const dice = this.#random() * 100;
-    if (dice < 62) return this.#acquire();
-    if (dice < 84) return this.#end(this.#pick([...this.#held.keys()]), 'released');
+    if (dice < asking) return this.#acquire();
+    if (dice < asking + lettingGo) return this.#end(this.#pick([...this.#held.keys()]), 'released');
     if (dice < 86) return this.#end(this.#pick(this.#asked)?.id, 'cancelled');
     if (dice < 90) return this.#renew(this.#pick([...this.#held.keys()]));
     if (dice < 96) return this.#opened.passTime(Math.floor(this.#random() * 1_500));
@@ -72,7 +102,9 @@ class LongLine {
     this.#now = now;
     const asked = this.#random() < 0.1 ? this.#stretch() : this.#few();
     if (asked.length === 0) return;
-    const answer = (await this.#call({ op: 'acquire', asked })) as Answers<AcquireResult>;
+    const client = this.#anyClient();
+    for (const { id } of asked) if (!this.#client.has(id)) this.#client.set(id, client);
+    const answer = (await this.#call({ op: 'acquire', asked }, client)) as Answers<AcquireResult>;
     for (const [i, result] of answer.results.entries()) {
       if (result.outcome === 'granted') this.#held.set(result.lease.id, result.lease.epoch);
       if (result.outcome === 'ended') this.#forget(asked[i]?.id);
@@ -88,12 +120,19 @@ class LongLine {
 
   #few(): AcquireRequest[] {
     const count = this.#random() < 0.3 ? 1 + Math.floor(this.#random() * 6) : 1;
-    return Array.from({ length: count }, () => (this.#random() < 0.5 && this.#pick(this.#asked)) || this.#newcomer());
+    return Array.from({ length: count }, () => this.#next() ?? this.#anybody() ?? this.#newcomer());
+  }
+
+  #next(): AcquireRequest | undefined {
+    return this.#random() < this.#mix.nextAsks ? this.#asked.find(({ id }) => !this.#held.has(id)) : undefined;
+  }
+  #anybody(): AcquireRequest | undefined {
+    return this.#random() < 0.5 ? this.#pick(this.#asked) : undefined;
   }
 
   #newcomer(): AcquireRequest {
-    const name = this.#pick(NAMES) ?? 'hot';
-    const odd = this.#random() < this.#oddOnes ? Math.floor(this.#random() * 6) : -1;
+    const name = this.#pick(this.#mix.names) ?? 'hot';
+    const odd = this.#random() < this.#mix.oddOnes ? Math.floor(this.#random() * 6) : -1;
     const unusual: readonly (readonly Part[])[] = [[shared(name)], [node('a'), node(name)], [subtree('area')]];
     const request: AcquireRequest = {
       id: makeId(this.#now, this.#opened.randomText()),
@@ -110,6 +149,7 @@ class LongLine {
       lockDelayMs: odd === 5 ? 2_000 : 0,
       remote: false,
       callerWall: this.#opened.wall(),
+      handOver: this.#random() < this.#mix.handOver,
     };
     if (request.join) this.#asked.push(request);
     return request;
@@ -119,7 +159,15 @@ class LongLine {
     if (id === undefined) return;
     const epoch = why === 'released' ? this.#held.get(id) : undefined;
     this.#forget(id);
-    await this.#call({ op: 'end', asked: [{ id, epoch, requestId: this.#opened.randomText(), why }] });
+    const asked = [{ id, epoch, requestId: this.#opened.randomText(), why }];
+    const client = this.#random() < 0.2 ? this.#anyClient() : this.#client.get(id);
+    const answer = (await this.#call({ op: 'end', asked }, client)) as Answers<EndResult>;
+    for (const result of answer.results) {
+      const handedTo = result.outcome === 'released' ? result.handedTo : undefined;
+      if (!handedTo) continue;
+      this.#held.set(handedTo.id, handedTo.epoch);
+      await this.#opened.letHintsArrive?.();
+    }
   }
 
   async #renew(id: string | undefined): Promise<void> {
@@ -131,13 +179,17 @@ class LongLine {
 
   async #revoke(): Promise<void> {
     const { epoch: upToEpoch } = await this.#opened.store.time();
-    const target = { resource: this.#pick(NAMES) ?? 'hot' };
+    const target = { resource: this.#pick(this.#mix.names) ?? 'hot' };
     await this.#call({ op: 'time', asked: null });
     await this.#call({ op: 'revoke', asked: { target, reason: 'enough', actor: 'test', keepOutMs: 0, upToEpoch } });
   }
 
-  async #call(call: Call): Promise<Reply> {
-    const answer = await this.#run.call(Math.floor(this.#random() * 2), call);
+  #anyClient(): number {
+    return Math.floor(this.#random() * 2);
+  }
+
+  async #call(call: Call, client = this.#anyClient()): Promise<Reply> {
+    const answer = await this.#run.call(client, call);
     if (answer instanceof LeaseError) throw answer;
     return answer;
   }

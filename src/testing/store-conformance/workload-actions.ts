@@ -23,7 +23,7 @@ const ACTIONS: readonly (readonly [weight: number, action: Action])[] = [
   [3, repeat],
   [5, upgrade],
   [4, downgrade],
-  [3, handOver],
+  [3, delegate],
   [1, revoke],
   [2, sweep],
   [2, breakDeadlock],
@@ -70,6 +70,7 @@ function newRequest(client: WorkloadClient, random: Random): AcquireRequest {
     lockDelayMs: random() < 0.97 ? 0 : 50,
     remote: false,
     callerWall: client.wall,
+    handOver: random() < 0.5,
   };
 }
 
@@ -139,7 +140,7 @@ async function downgrade(client: WorkloadClient, random: Random): Promise<void> 
   await client.change([{ kind: 'downgrade', id: held.id, epoch: held.epoch, requestId: client.newRequestId() }]);
 }
 
-async function handOver(client: WorkloadClient, random: Random): Promise<void> {
+async function delegate(client: WorkloadClient, random: Random): Promise<void> {
   const held = oneHeld(client, random);
   if (!held) return;
   const [toOwner, requestId] = [random() < 0.5 ? client.name : `${client.name}-heir`, client.newRequestId()];

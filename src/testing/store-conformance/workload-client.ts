@@ -71,10 +71,10 @@ export class WorkloadClient {
     for (const [i, request] of asked.entries()) {
       const result = answer?.results[i];
       if (result === undefined) continue;
+      const hasWaited = this.tickets.delete(request.id);
       if (result.outcome === 'queued') this.tickets.set(request.id, request);
-      else this.tickets.delete(request.id);
       if (result.outcome !== 'granted') continue;
-      if (!result.again) this.grants += 1;
+      if (!result.again || hasWaited) this.grants += 1; // who was handed it while it waited hears of it now (Q1)
       this.granted.push(request);
       this.#hold(result.lease);
     }

@@ -9,11 +9,11 @@ import { PLAIN_LEASE, SOON_MS } from './together.js';
 const LOOKED_AT = 16;
 
 /** A plain ticket: when it dies, its arrival and when that was, and the epoch it joined at. */
-export const TICKET = String.raw`'^p 0 (%d+) %d+ %d+ 0 %-?%d+ %d+ (%d+) 0 \n0 (%d+) (%d+) 0 0 0 0\t\t\n'`;
+export const TICKET = String.raw`'^p 0 (%d+) %d+ %d+ 0 %-?%d+ %d+ (%d+) 0 h?\n0 (%d+) (%d+) 0 0 0 0\t\t\n'`;
 
 /** What an item looks like. */
 export const ACQUIRE_ITEM = String.raw`${PLAIN_LEASE}
-local PLAIN = '^(%S+) (%S+) (%S+) x(j?)\n(([^\t]+)\t([^\t]+)\txn:([^\t]+)\t.*)$'
+local PLAIN = '^(%S+) (%S+) (%S+) x(j?h?)\n(([^\t]+)\t([^\t]+)\txn:([^\t]+)\t.*)$'
 local ITEM = '^(%S+) (%S+) (%S+) (%S+)\n(([^\t]+)\t([^\t]+)\t([^\t]+)\t(%d+)\t([^\t]*)\t(.*))$'
 local WAITING = '^p %d+ %d+ %d+ %d+ %d+ %-?%d+ %d+ (%d+) [^\n]*\n%d+ (%d+) [^\n]*\n[^\t]*\t[^\t]*\txn:([^\t\31]*)\t[^\t]*\t([^\t]*)'
 local TICKET = ${TICKET}
@@ -104,8 +104,8 @@ const LINE_UP = String.raw`
     else
       arrival, tickets, put = arrival + 1, tickets + 1, put + 1
       isNamed[id], isNamed[name] = true, true
-      rows[2 * put - 1], rows[2 * put] = id, string.format('p 0 %.0f %.0f %.0f 0 %.0f %s %.0f 0 \n0 %.0f %.0f 0 0 0 0\t\t\n', now + 10000,
-        now, now, callerWall - wall, ttlMs, arrival, now, epoch) .. tail
+      rows[2 * put - 1], rows[2 * put] = id, string.format('p 0 %.0f %.0f %.0f 0 %.0f %s %.0f 0 %s\n0 %.0f %.0f 0 0 0 0\t\t\n', now + 10000,
+        now, now, callerWall - wall, ttlMs, arrival, string.sub(joins, 2), now, epoch) .. tail
       names[2 * put - 1], names[2 * put] = '0', ticketAt(name, now, arrival) .. id
       redis.call('ZADD', QUEUE, arrival, id)
       redis.call('ZADD', DYING, now + 10000, id)

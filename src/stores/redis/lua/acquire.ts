@@ -20,16 +20,23 @@ local function newRow(request)
   arrival = arrival + 1
   local row = decode(string.format('p 0 %.0f %.0f %.0f 0 %.0f %s %.0f 0 \n\n', now, now, now, request.callerWall - wall,
     request.ttlMs, arrival) .. request.tail)
-  row.joinedEpoch = epoch
+  row.joinedEpoch, row.lastRequest = epoch, request.handOver
   return row
 end
 
--- S8: the present state of a known id; nil for a live ticket, which goes on to claim.
-local function answerKnown(row, content)
+-- S8: the present state of a known id; nil for a live ticket, which goes on to claim. Who was handed a lease and asks again has not
+-- heard of it yet, or too late: that question is the claim it would have been, and renews it (Q1).
+local function livesAsTicket(row)
+  return row.renewals == 0 and row.epoch == row.grantEpoch and not row.maxHoldMs and row.expiresAt < row.acquiredAt + row.ttlMs
+end
+local function answerKnown(row, content, callerWall)
   if row.content == '0' then return {'ended', row.status, row.reason} end
   if row.content ~= content then return {'mismatch'} end
   if isWaiting(row) then return nil end
-  if isLive(row) then return {'again', row.text} end
+  if isLive(row) then
+    if livesAsTicket(row) then renewRow(row, now + row.ttlMs, row.ttlMs, callerWall, '') end
+    return {'again', row.text}
+  end
   if row.status == 'p' then failTicket(row, 'died') end
   if row.status == 'a' then writeExpiry(row) end
   if row.becameEpoch > 0 then
@@ -136,6 +143,7 @@ local function grant(request, row, hasWaited)
   row.acquiredAt, row.renewedAt = now, now
   row.expiresAt = now + math.min(row.ttlMs, row.maxHoldMs or math.huge)
   row.skewMs = request.callerWall - wall
+  row.lastRequest = ''
   if hasWaited then tickets = tickets - 1 end
   save(row)
   log('A', row, hasWaited and 'pa' or '-a', '', row.reason, string.format('ttlMs#%.0f\texpiresAt#%.0f\twaitedMs#%.0f',
@@ -167,13 +175,14 @@ local function acquire(item)
   request.bornAt, request.ttlMs, request.callerWall, flags, request.tail, request.id, request.owner, request.partsText,
     request.content, terms = string.match(item, ITEM)
   request.joins = string.find(flags, 'j', 1, true)
+  request.handOver = string.match(flags, 'h?$')
   request.upgradesEpoch = tonumber(string.match(flags, 'u(%d+)'))
   request.upgrades, request.holding = '', ''
   if terms ~= '' then request.upgrades, request.holding = string.match(terms, ' (%S+) (%S*)$') end
   local parts = parseParts(request.partsText)
   local ticket = find(request.id)
   if ticket then
-    local answer = answerKnown(ticket, request.content)
+    local answer = answerKnown(ticket, request.content, request.callerWall)
     if answer then return answer end
   elseif math.abs(now - request.bornAt) > 60000 then
     return {'tooOld'}

@@ -109,15 +109,7 @@ local function renew(item)
     if row.expiresAt >= last and now + ttlMs > last then return {'maxHold', row.expiresAt} end
     wanted = math.min(wanted, last)
   end
-  row.expiresAt, row.ttlMs, row.renewedAt = wanted, ttlMs, now
-  row.renewals = row.renewals + 1
-  row.skewMs = callerWall - wall
-  row.lastRequest = requestId
-  save(row)
-  if logsRenewals then
-    log('N', row, 'aa', '', row.reason, string.format('expiresAt#%.0f\trenewals#%.0f\tmaxRenewals#%.0f', wanted,
-      row.renewals, row.maxRenewals))
-  end
+  renewRow(row, wanted, ttlMs, callerWall, requestId)
   return {'renewed', row.expiresAt, row.renewals}
 end
 `;

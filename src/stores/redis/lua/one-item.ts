@@ -72,11 +72,27 @@ const log = (event: string): string => String.raw`
       end
 `;
 
-/** Writes the counters with a field of the row, and ends the script. */
-const finish = (value: string, reply: string): string => String.raw`
+/** Writes the counters with the row. */
+const write = (row: string): string => String.raw`
       redis.call('HSET', KEYS[2], '', '${FORMAT} ' .. epochText .. ' ' .. nowText .. ' ' .. arrivalText .. ' ' .. seqText .. ' ' .. steady,
-        id, ${value})
-      return {now, now, rest, ${reply}}
+        id, ${row})
+`;
+
+/** What a grant says in the log. */
+const acquired = (id: string, owner: string, change: string, figures: string): string =>
+  String.raw`'A ' .. nowText .. ' ' .. nowText .. ' ' .. epochText .. ' ' .. ${change} .. '\n' .. ${id} .. '\n' .. ${owner} .. '\n' .. name
+          .. '\n\n\nttlMs#' .. ${figures}`;
+
+/** A row that waited, granted: what is rare about it. */
+const waitedRow = (arrivedAt: string, joinedEpoch: string): string =>
+  String.raw`epochText .. ' ' .. ${arrivedAt} .. ' ' .. ${joinedEpoch} .. ' 0 0 0 0\t\t'`;
+
+/** Out of the line. */
+const leave = (id: string): string => String.raw`
+        redis.call('ZREM', KEYS[3], first)
+        redis.call('ZREM', KEYS[5], ${id})
+        redis.call('ZREM', KEYS[6], ${id})
+        steady = string.format('%.0f', tickets - 1) .. others
 `;
 
 /** bornAt ttlMs callerWall flags id owner name end; the answer is how many, and the epoch. */
@@ -103,28 +119,22 @@ ${sameServer('isNext')}
       ${next('epochText')}
       if arrived then
         letter, change, waited = 'a', 'pa', string.format('%.0f', now - arrivedAt)
-        rare = epochText .. ' ' .. arrivedAt .. ' ' .. joinedEpoch .. ' 0 0 0 0\t\t'
-        steady = string.format('%.0f', tickets - 1) .. others
+        rare = ${waitedRow('arrivedAt', 'joinedEpoch')}
       else
         ${next('arrivalText')}
         arrived = arrivalText
       end
       local expiresAt = string.format('%.0f', now + ttlMs)
-${log(String.raw`'A ' .. nowText .. ' ' .. nowText .. ' ' .. epochText .. ' ' .. change .. '\n' .. id .. '\n' .. owner .. '\n' .. name
-          .. '\n\n\nttlMs#' .. ttlMs .. '\texpiresAt#' .. expiresAt .. '\twaitedMs#' .. waited`)}
+${log(acquired('id', 'owner', 'change', String.raw`ttlMs .. '\texpiresAt#' .. expiresAt .. '\twaitedMs#' .. waited`))}
       if rare ~= '' then
-        redis.call('ZREM', KEYS[3], first)
-        redis.call('ZREM', KEYS[5], id)
-        redis.call('ZREM', KEYS[6], id)
+${leave('id')}
       end
       local skewMs = ARGV[3] == nowText and '0' or string.format('%.0f', ARGV[3] - now)
       redis.call('ZADD', KEYS[3], '0', 'n' .. name .. '\0' .. id)
       redis.call('ZADD', KEYS[4], expiresAt, id)
-${finish(
-  String.raw`letter .. ' ' .. epochText .. ' ' .. expiresAt .. ' ' .. nowText .. ' ' .. nowText .. ' 0 ' .. skewMs
-        .. ' ' .. ttlMs .. ' ' .. arrived .. ' 0 \n' .. rare .. '\n' .. asked`,
-  '1, epochText',
-)}
+${write(String.raw`letter .. ' ' .. epochText .. ' ' .. expiresAt .. ' ' .. nowText .. ' ' .. nowText .. ' 0 ' .. skewMs
+        .. ' ' .. ttlMs .. ' ' .. arrived .. ' 0 \n' .. rare .. '\n' .. asked`)}
+      return {now, now, rest, 1, epochText}
     end
 `,
   ),
@@ -144,16 +154,25 @@ const RELEASED_ROW = String.raw`
     end
 `;
 
-/** id epoch acquiredAt expiresAt owner name requestId; the answer is how many. */
+/** A plain ticket that may be claimed for: what of it goes into the row of the lease. */
+const TO_HAND = String.raw`'^p 0 (%d+) %d+ %d+ 0 (%-?%d+) (%d+) (%d+) 0 h\n0 (%d+) (%d+) 0 0 0 0\t\t(\n([^\t]*)\t([^\t]*)\txn:.*)$'`;
+
+/** id epoch acquiredAt expiresAt owner name requestId; the answer is how many, and who was claimed for. */
 export const END_ONE = {
   quick: quickly(
     'ARGV[1]',
     String.raw`
     local id, name = ARGV[1], ARGV[6]
 ${RELEASED_ROW}
-    local first, diesAt, nextId, nextOwner = released and ${FIRST}
+    local first, diesAt, nextId, nextOwner, skewMs, ttlMs, arrived, arrivedAt, joinedEpoch, asked = released and ${FIRST}
     if first then
-      diesAt, nextId, nextOwner = string.match(redis.call('HMGET', KEYS[2], string.sub(first, #name + 33))[1] or '', ${LONE_TICKET})
+      local waiting = redis.call('HMGET', KEYS[2], string.sub(first, #name + 33))[1] or ''
+      diesAt, skewMs, ttlMs, arrived, arrivedAt, joinedEpoch, asked, nextId, nextOwner = string.match(waiting, ${TO_HAND})
+      if not nextId or arrivedAt == nowText or epochText == '9007199254740991'
+        or redis.call('ZLEXCOUNT', KEYS[3], '[n' .. name .. '\0', '(n' .. name .. '\1') > 1 then
+        asked = nil
+        diesAt, nextId, nextOwner = string.match(waiting, ${LONE_TICKET})
+      end
       if not nextId or not (${isBefore('nowText', 'diesAt')}) then released = nil end
     end
 ${sameServer('released')}
@@ -165,10 +184,27 @@ ${log(String.raw`'R ' .. nowText .. ' ' .. nowText .. ' ' .. ARGV[2] .. ' ar\n' 
       if isWhole or ARGV[4] - now > ${LEFT_TO_SWEEP_MS} then
         redis.call('ZADD', KEYS[4], string.format('%.0f', 4503599627370496 + now), id)
       end
-      if nextId then
-${tellOwner('nextOwner', 'nextId')}
+      local told, handed = nextId, nil
+      if asked then
+        ${next('epochText')}
+        local expiresAt = now + ttlMs < tonumber(diesAt) and string.format('%.0f', now + ttlMs) or diesAt
+${log(acquired('nextId', 'nextOwner', "'pa'", String.raw`ttlMs .. '\texpiresAt#' .. expiresAt .. '\twaitedMs#' .. string.format('%.0f', now - arrivedAt)`))}
+${leave('nextId')}
+        redis.call('ZADD', KEYS[3], '0', 'n' .. name .. '\0' .. nextId)
+        redis.call('ZADD', KEYS[4], expiresAt, nextId)
+        told = '= ' .. nextId .. ' ' .. epochText .. ' ' .. nowText .. ' ' .. expiresAt .. ' ' .. skewMs
+        handed = 'a ' .. epochText .. ' ' .. expiresAt .. ' ' .. nowText .. ' ' .. nowText .. ' 0 ' .. skewMs .. ' ' .. ttlMs .. ' ' .. arrived
+          .. ' 0 \n' .. ${waitedRow('arrivedAt', 'joinedEpoch')} .. asked
       end
-${finish('released', '1')}
+      if handed then
+${write('released, nextId, handed')}
+      else
+${write('released')}
+      end
+      if told then
+${tellOwner('nextOwner', 'told')}
+      end
+      return {now, now, rest, 1, handed and nextId, handed and epochText}
     end
 `,
   ),

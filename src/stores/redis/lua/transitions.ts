@@ -45,6 +45,17 @@ local function writeExpiries(parts, rows)
   for i = 1, math.min(1000, #lapsed) do writeExpiry(lapsed[i]) end
 end
 
+local function renewRow(row, wanted, ttlMs, callerWall, requestId)
+  row.expiresAt, row.ttlMs, row.renewedAt = wanted, ttlMs, now
+  row.renewals = row.renewals + 1
+  row.skewMs = callerWall - wall
+  row.lastRequest = requestId
+  save(row)
+  if not logsRenewals then return end
+  log('N', row, 'aa', '', row.reason, string.format('expiresAt#%.0f\trenewals#%.0f\tmaxRenewals#%.0f', wanted, row.renewals,
+    row.maxRenewals))
+end
+
 local function release(row, reason)
   row.status = 'r'
   row.reason = reason

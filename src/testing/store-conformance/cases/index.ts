@@ -15,6 +15,7 @@ import { eventRows } from './event-rows.js';
 import { exactNumbers } from './exact-numbers.js';
 import { exclusionAndSubtrees } from './exclusion-and-subtrees.js';
 import { expiry } from './expiry.js';
+import { handOvers } from './hand-over.js';
 import { idsAndRepeats } from './ids-and-repeats.js';
 import { lateAndUnknownIds } from './late-and-unknown-ids.js';
 import { liftingBlocks } from './lifting-blocks.js';
@@ -48,6 +49,7 @@ export const casesByTopic: Readonly<Record<string, readonly ConformanceCase[]>> 
   'late and unknown ids': lateAndUnknownIds,
   'queue order': queueOrder,
   'long lines': longLines,
+  'hand-overs': handOvers,
   'tickets that die': ticketsThatDie,
   'wake-ups': wakeUps,
   deadlock,

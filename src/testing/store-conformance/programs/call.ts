@@ -11,7 +11,7 @@ import type {
   RevokeOrder,
 } from '../../../domain/requests.js';
 import type { Model } from '../../../stores/memory/model.js';
-import type { PruneOrder, Reply, Store } from '../../../stores/store.js';
+import type { Answers, EndResult, PruneOrder, Reply, Store } from '../../../stores/store.js';
 
 /** A position or cursor as the store spelled it and as the model did. */
 export interface Spot {
@@ -74,8 +74,9 @@ export function askStore(store: Store, call: Call): Promise<Reply> {
   }
 }
 
-/** What the model answers at `now`, without the fields every reply carries. Epochs in `call` are the model's own. */
-export function askModel(model: Model, call: Call, now: number, wall: number): object {
+/** What the model answers at `now`, without the fields every reply carries. Epochs in `call` are the model's own. Whether a release hands
+ *  over is the store's to choose, and to whom the model's (Q1): it hands over to those the store says it did, if it may. */
+export function askModel(model: Model, call: Call, now: number, wall: number, answer?: Reply): object {
   switch (call.op) {
     case 'acquire':
       checkBatch(call.asked);
@@ -85,7 +86,7 @@ export function askModel(model: Model, call: Call, now: number, wall: number): o
       return { results: model.renew(model.step(now, wall), call.asked) };
     case 'end':
       checkBatch(call.asked);
-      return { results: model.end(model.step(now, wall), call.asked) };
+      return { results: model.end(model.step(now, wall, { isMeant: handedIn(answer), done: [] }), call.asked) };
     case 'change':
       checkBatch(call.asked);
       return { results: model.change(model.step(now, wall), call.asked) };
@@ -117,6 +118,12 @@ export function askModel(model: Model, call: Call, now: number, wall: number): o
     case 'time':
       return { epoch: model.epoch };
   }
+}
+
+function handedIn(answer: Reply | undefined): (ticket: { readonly id: string }) => boolean {
+  const results = answer === undefined ? [] : (answer as Answers<EndResult>).results;
+  const ids = results.map((result) => (result.outcome === 'released' ? result.handedTo?.id : undefined));
+  return ({ id }) => ids.includes(id);
 }
 
 function fromSpot(query: EventQuery, position: string | undefined): EventQuery {

@@ -5,6 +5,7 @@ import type { Lease } from '../../../domain/lease.js';
 import type { AcquireRequest, ChangeRequest, EndRequest, RenewRequest } from '../../../domain/requests.js';
 import type { WaitGraph } from '../../../domain/wait-graph.js';
 import type { Model } from '../../../stores/memory/model.js';
+import type { HandedTo } from '../../../stores/store.js';
 import type { Call, Spot } from './call.js';
 
 export interface KnownId {
@@ -75,15 +76,16 @@ export class Known {
   /** Takes what an answer tells into memory. */
   learn(call: Call, store: object, model: object): void {
     const answer = store as {
-      results?: readonly { lease?: Lease; epoch?: number }[];
+      results?: readonly { lease?: Lease; epoch?: number; handedTo?: HandedTo }[];
       epoch?: number;
     };
     if (answer.epoch !== undefined) this.epochs.push(answer.epoch);
-    for (const { lease } of answer.results ?? []) {
-      if (lease === undefined) continue;
-      this.epochs.push(lease.epoch);
-      const known = this.ids.find(({ id }) => id === lease.id);
-      if (known && known.epochs.at(-1) !== lease.epoch) known.epochs.push(lease.epoch);
+    for (const { lease, handedTo } of answer.results ?? []) {
+      const held = lease ?? handedTo;
+      if (held === undefined) continue;
+      this.epochs.push(held.epoch);
+      const known = this.ids.find(({ id }) => id === held.id);
+      if (known && known.epochs.at(-1) !== held.epoch) known.epochs.push(held.epoch);
     }
     if (call.op === 'events') this.#learnSpots(call.asked.backward === true, store, model);
   }

@@ -151,7 +151,7 @@ export class ProgramRun {
     this.#watch(call, answer, client);
     if (!failed) this.#checkReply(call, answer);
     const now = failed ? this.#known.now : answer.now;
-    const model = this.#askModel(call, now);
+    const model = this.#askModel(call, now, failed ? undefined : answer);
     const difference = failed
       ? this.#comparison.difference(answer, model)
       : (this.#comparison.difference(withoutReply(answer), model) ??
@@ -173,9 +173,9 @@ export class ProgramRun {
     }
   }
 
-  #askModel(call: Call, now: number): object {
+  #askModel(call: Call, now: number, answer: Reply | undefined): object {
     try {
-      return askModel(this.#model, this.#comparison.toModel(call), now, this.#opened.wall());
+      return askModel(this.#model, this.#comparison.toModel(call), now, this.#opened.wall(), answer);
     } catch (error) {
       if (error instanceof LeaseError) return error;
       throw error;

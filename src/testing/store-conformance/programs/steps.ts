@@ -43,6 +43,7 @@ const acquireItem = fc.record({
   lockDelayMs: weighted([9, 0], [2, 3_000], [1, 60_000]),
   ageMs: weighted([60, 0], [2, 59_999], [2, 60_000], [2, 60_001], [1, -60_000], [1, -60_001]),
   extra: weighted([4, undefined], [1, 'operation'], [1, 'metadata'], [1, 'remote']),
+  handOver: weighted([1, false], [2, true]),
   mark: fc.constantFrom('m', 'Z', '_', '-', '0', 'z'),
   stale: rarely,
 });

@@ -50,6 +50,7 @@ function toFresh(item: AcquireItem, known: Known, wall: number): AcquireRequest 
     metadata: item.extra === 'metadata' ? { why: ['because', 1, null, { deep: 'é' }] } : undefined,
     remote: item.extra === 'remote',
     callerWall: wall,
+    handOver: item.handOver,
   };
   return known.remember(request);
 }
