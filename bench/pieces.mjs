@@ -1,6 +1,5 @@
 // Where the time of a hand-over on Redis goes: the rounds of bench/queue.mjs, ours and the peers as there, with a note of when sockets were
-// written to and read from. A turn is five pieces: release is called, written; the next has the message, has written its claim, has
-// the answer, holds. The notes cost a little, so the figures of the hand-over itself are those of the suite `redis`.
+// written to and read from. A turn is three pieces: release is called, written; the next has the message that it was handed over, holds. The notes cost a little, so the figures of the hand-over itself are those of the suite `redis`.
 import { fileURLToPath } from 'node:url';
 import { median, percentile, shown } from './measure.mjs';
 import { playRounds } from './queue.mjs';
@@ -8,7 +7,7 @@ import { OURS } from './rivals.mjs';
 import { startRedis } from './servers.mjs';
 
 const CHILD = fileURLToPath(new URL('pieces-child.mjs', import.meta.url));
-const PIECES = ['released to written', 'to the message', 'to its claim', 'to the answer', 'to holding'];
+const PIECES = ['released to written', 'to the message', 'to holding'];
 
 export async function benchPieces(say) {
   say('pieces: where a hand-over on Redis goes (about three minutes)');
@@ -33,9 +32,7 @@ function piecesOf(played, gateReleasedAt) {
     const own = marks.filter(([, at]) => at >= releasedAt && at <= heldAt);
     const written = before?.marks.find(([what, at]) => what === 'written' && at >= releasedAt)?.[1] ?? releasedAt;
     const message = own.find(([what]) => what === 'read')?.[1];
-    const claim = own.find(([what]) => what === 'written')?.[1];
-    const answer = own.findLast(([what]) => what === 'read')?.[1];
-    const moments = [releasedAt, written, message, claim, answer, heldAt];
+    const moments = [releasedAt, written, message, heldAt];
     return { isFirst: i === 0, whole: heldAt - releasedAt, pieces: PIECES.map((_, k) => moments[k + 1] - moments[k]) };
   });
 }
@@ -45,7 +42,6 @@ function rowsOf(turns) {
     shown({ name, store: 'redis', concurrency: 8, unit: 'ms', figures: [median(values), p99(values)] });
   const later = turns.filter(({ isFirst }) => !isFirst);
   const first = turns.filter(({ isFirst }) => isFirst);
-  const unclaimed = turns.map(({ whole, pieces }) => whole - pieces[2] - pieces[3]);
   return [
     of(
       'a turn: median; p99',
@@ -61,7 +57,6 @@ function rowsOf(turns) {
       'of a first turn, released to the message: median; p99',
       first.map(({ pieces }) => pieces[0] + pieces[1]),
     ),
-    of('a turn without its claim and the answer: median; p99', unclaimed),
   ];
 }
 

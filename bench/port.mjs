@@ -60,10 +60,10 @@ export class Port {
     if (ended.result.outcome !== 'released') throw new Error(`${name}: ${ended.result.outcome}`);
   }
 
-  /** Joins the line, is woken, claims: as a manager would ask. */
+  /** Joins the line, is handed what it waits for, or is woken and claims: as a manager would ask. */
   async lock(name) {
     this.wakeUps ??= this.#hearWakeUps();
-    const request = { ...this.request(`port/${name}`), owner: `${OWNER}-${process.pid}`, join: true };
+    const request = { ...this.request(`port/${name}`), owner: `${OWNER}-${process.pid}`, join: true, handOver: true };
     const { id } = request;
     const woken = () =>
       new Promise((resolve) => {
@@ -72,18 +72,20 @@ export class Port {
     for (let turn = woken(); ; turn = woken()) {
       const { now, result } = await this.batching.acquire(request);
       this.now = now;
-      if (result.outcome === 'granted') {
-        this.wakeUps.delete(id);
-        const { epoch } = result.lease;
-        return { release: () => this.batching.end({ id, epoch, requestId: id, why: 'released' }) };
-      }
-      await turn;
+      const lease = result.outcome === 'granted' ? result.lease : await turn;
+      if (!lease) continue;
+      this.wakeUps.delete(id);
+      const { epoch } = lease;
+      return { release: () => this.batching.end({ id, epoch, requestId: id, why: 'released' }) };
     }
   }
 
   #hearWakeUps() {
     const wakeUps = new Map();
-    this.store.subscribe({ wake: (ids) => ids.forEach((id) => wakeUps.get(id)?.()) });
+    this.store.subscribe({
+      wake: (ids) => ids.forEach((id) => wakeUps.get(id)?.()),
+      handedOver: (lease) => wakeUps.get(lease.id)?.(lease),
+    });
     return wakeUps;
   }
 

@@ -22,8 +22,8 @@ import type { HoldTerms } from './plan.js';
 
 const EARLY_SHARE = 0.1;
 const EARLY_MAX_MS = 1_000;
-/** Of what remains of a lease that was handed over, before it is renewed for the first time: four fifths are left for two attempts. */
-const HANDED_OVER_SHARE = 0.2;
+/** What was handed over is renewed soon, and not for a hold of a moment. */
+const HANDED_OVER_RENEWED_MS = 100;
 
 export class Hold implements HeldLease, Dated {
   at = 0;
@@ -192,8 +192,10 @@ export class Hold implements HeldLease, Dated {
 
   /** When renewal is due; Infinity when nobody will renew any more. */
   renewalDue(now: number): number {
-    if (!this.terms.isAuto || this.stopCause !== undefined || this.isOverdue(now)) return Infinity;
-    return this.#renewDue;
+    if (!this.terms.isAuto || this.isOverdue(now)) return Infinity;
+    // Whoever abandons a lease lets its ttl lapse, not what is left of a ticket.
+    const isToLapse = this.stopCause === 'abandoned' && this.#isHandedOver;
+    return this.stopCause === undefined || isToLapse ? this.#renewDue : Infinity;
   }
 
   /** How much earlier than due a renewal may leave. */
@@ -264,7 +266,6 @@ export class Hold implements HeldLease, Dated {
     this.#renewDue = this.#deadline + marginMs(ttlMs) - ttlMs * (1 - this.terms.renewAt);
     this.#isHandedOver = isHandedOver;
     if (!isHandedOver) return;
-    const now = this.#keeper.clock.monotonic();
-    this.#renewDue = Math.max(this.#renewDue, now + (this.#deadline - now) * HANDED_OVER_SHARE);
+    this.#renewDue = this.#keeper.clock.monotonic() + HANDED_OVER_RENEWED_MS;
   }
 }

@@ -10,10 +10,10 @@ import {
 import { checkKeys } from '../domain/check-keys.js';
 import { parseDuration } from '../domain/duration.js';
 import { invalid, shown } from '../domain/errors.js';
-import { LIMITS, TICKET_LIFE_MS, TICKET_REFRESH_MS } from '../domain/limits.js';
+import { LIMITS, TICKET_LIFE_MS } from '../domain/limits.js';
 import { normaliseParts, type Part, type Resources } from '../domain/part.js';
 import type { Settings } from '../domain/settings.js';
-import { checkTiming, defaultRequestTimeoutMs, marginMs } from '../domain/trust-window.js';
+import { checkTiming, defaultRequestTimeoutMs } from '../domain/trust-window.js';
 import type { AcquireOptions, Wait } from './face.js';
 
 /** What one connection was given. */
@@ -175,11 +175,12 @@ function ttlOf(
   return Math.round((isAuto ? settings.held_ttl_seconds : settings.default_ttl_seconds) * 1_000);
 }
 
-/** Of a ticket that is about to be refreshed this must be left to believe in, for two attempts to renew (S7, S14). */
-const LEFT_TO_BEGIN_MS = 1_000;
+/** A lease that lives much longer than a ticket is not to begin as one: a holder that blocks its loop at once would lose it long before its
+ *  time, and the margin of its ttl would leave little to believe in. */
+const LONGEST_TO_BEGIN_AS_TICKET_MS = 3 * TICKET_LIFE_MS;
 
 function canBeginAsTicket(ttlMs: number): boolean {
-  return ttlMs >= TICKET_LIFE_MS && TICKET_LIFE_MS - TICKET_REFRESH_MS - marginMs(ttlMs) >= LEFT_TO_BEGIN_MS;
+  return ttlMs >= TICKET_LIFE_MS && ttlMs <= LONGEST_TO_BEGIN_AS_TICKET_MS;
 }
 
 function waitOf(wait: Wait | undefined, defaults: Defaults, settings: Settings): number {

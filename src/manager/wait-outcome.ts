@@ -5,7 +5,7 @@ import type { Lease } from '../domain/lease.js';
 import type { AcquireRequest } from '../domain/requests.js';
 import type { WaitStep } from '../domain/wait-graph.js';
 import type { Answered } from '../stores/batching.js';
-import type { AcquireResult } from '../stores/store.js';
+import type { AcquireResult, HandedOver } from '../stores/store.js';
 import type { Answer } from './keeper.js';
 import type { Waiter } from './waiter.js';
 
@@ -38,4 +38,11 @@ export interface Room {
   done(waiter: Waiter, outcome: Outcome): void;
   /** Ends the id in the background (S9). */
   endLater(waiter: Waiter, why: 'timeout' | 'cancelled'): void;
+}
+
+/** What was handed over, as its owner asked for it. */
+export function leaseOf(request: AcquireRequest, { epoch, acquiredAt, expiresAt, skewMs }: HandedOver): Lease {
+  const { id, parts, owner, ttlMs, maxRenewals, operationId, metadata } = request;
+  const figures = { ttlMs, acquiredAt, renewedAt: acquiredAt, expiresAt, renewals: 0, maxRenewals, skewMs };
+  return { id, parts, owner, epoch, status: 'active', ...figures, operationId, metadata };
 }

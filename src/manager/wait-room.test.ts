@@ -129,6 +129,7 @@ describe('Q2: tickets stay alive', () => {
     const dead = watched(other.leases.acquire('x', { wait: 'forever' }));
     await site.pass(100);
     other.store.order({ fault: 'loseRequest', times: Infinity });
+    other.store.loseWakes(Infinity);
     const waiting = watched(site.leases.acquire('x', { wait: 'forever' }));
     await site.pass(100);
     await first.release();

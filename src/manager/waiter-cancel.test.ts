@@ -118,7 +118,7 @@ describe('cancelled by its signal', () => {
     const site = await managerSite();
     const first = await site.leases.acquire('x');
     const controller = new AbortController();
-    const waiting = watched(site.leases.acquire('x', { signal: controller.signal }));
+    const waiting = watched(site.leases.acquire('x', { ttl: '5s', signal: controller.signal }));
     await site.pass(100);
     site.store.order({ calls: 'acquire', replyMs: 1_000 });
     await first.release();
@@ -155,7 +155,7 @@ describe('S9: not in time', () => {
   test('with a grant on its way at that moment: the grant is ended', async () => {
     const site = await managerSite();
     const first = await site.leases.acquire('x');
-    const waiting = watched(site.leases.acquire('x', { wait: '2s' }));
+    const waiting = watched(site.leases.acquire('x', { ttl: '5s', wait: '2s' }));
     await site.pass(1_900);
     site.store.order({ calls: 'acquire', replyMs: 1_000 });
     await first.release();

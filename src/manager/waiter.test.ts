@@ -40,7 +40,7 @@ describe('A1: the answer', () => {
   test('waits its turn: one call to join, one to claim, woken by the release', async () => {
     const site = await managerSite();
     const first = await site.leases.acquire('x');
-    const second = watched(site.leases.acquire('x'));
+    const second = watched(site.leases.acquire('x', { ttl: '5s' })); // shorter than tickets live: it claims by itself
     await site.pass(500);
     expect(await site.live('pending')).toHaveLength(1);
     await first.release();

@@ -22,7 +22,7 @@ import type { Dated } from './agenda.js';
 import type { Answer } from './keeper.js';
 import { onAbort } from './on-abort.js';
 import { aborted, deadlocked, endedElsewhere, heldBySelf, notInTime } from './refusals.js';
-import type { Outcome, Room, WaitTerms } from './wait-outcome.js';
+import { leaseOf, type Outcome, type Room, type WaitTerms } from './wait-outcome.js';
 
 const ASKS_WITHOUT_WAIT = 2;
 const RENAMES = 3;
@@ -31,6 +31,8 @@ const LONGEST_RETRY_MS = 2_000;
 /** Asked no oftener than this when the way may be free, and only by those near the front. */
 const SOONEST_CLAIM_MS = 10;
 const FRONT_PLACES = 64;
+/** Of what was handed over this must be left to believe in: time for two attempts to renew. */
+const LEAST_LEFT_MS = 2_000;
 
 export class Waiter implements Dated, Placed {
   at = 0;
@@ -117,14 +119,16 @@ export class Waiter implements Dated, Placed {
   }
 
   /** Whoever let go claimed for this one (Q1). What it was given lives as long as its ticket would have, so it is trusted as from the
-   *  answer that spoke of the ticket (S7), however late the news. Without such an answer, or time left by it, the store is asked. */
-  handedOver({ epoch, acquiredAt, expiresAt, skewMs }: HandedOver): void {
+   *  answer that spoke of the ticket (S7), however late the news; and no longer than the news says itself, if the store's clock was set
+   *  forward in between. Without such an answer, or enough time left by it, the store is asked. */
+  handedOver(handed: HandedOver): void {
     if (this.#state === 'done') return;
-    const { id, parts, owner, ttlMs, maxRenewals, operationId, metadata } = this.request;
-    const figures = { ttlMs, acquiredAt, renewedAt: acquiredAt, expiresAt, renewals: 0, maxRenewals };
-    const lease: Lease = { id, parts, owner, epoch, status: 'active', ...figures, skewMs, operationId, metadata };
-    if (!this.#ticket || this.#room.leftOf(lease, this.#ticket) <= 0) return this.wake();
-    this.#finish({ outcome: 'granted', lease, answer: this.#ticket });
+    if (!this.#ticket) return this.wake();
+    const livesMs = this.#room.monotonic() - this.#ticket.sentAt + handed.expiresAt - handed.acquiredAt;
+    const answer = { ...this.#ticket, remainingMs: Math.min(this.#ticket.remainingMs, livesMs) };
+    const lease = leaseOf(this.request, handed);
+    if (this.#room.leftOf(lease, answer) < LEAST_LEFT_MS) return this.wake();
+    this.#finish({ outcome: 'granted', lease, answer });
   }
 
   /** The moment it asked to be looked at has come. */

@@ -164,11 +164,13 @@ export class FaultyStore implements port.Store {
     const told = (tell: () => void): void => {
       if (!this.#shared.isFrozen) tell();
     };
+    const hint = (tell: () => void): void => {
+      if (this.#shared.lostWakes > 0) this.#shared.lostWakes -= 1;
+      else told(tell);
+    };
     return this.#store.subscribe({
-      wake: (ids) => {
-        if (this.#shared.lostWakes > 0) this.#shared.lostWakes -= 1;
-        else told(() => listener.wake?.(ids));
-      },
+      wake: (ids) => hint(() => listener.wake?.(ids)),
+      ...(listener.handedOver ? { handedOver: (lease) => hint(() => listener.handedOver?.(lease)) } : {}),
       ...(listener.changed ? { changed: () => told(() => listener.changed?.()) } : {}), // not wanted, not asked for
       down: (error) => told(() => listener.down?.(error)),
       up: () => told(() => listener.up?.()),

@@ -2,6 +2,7 @@
 // must finish, nothing may be left in the store, and every process can be shut down.
 import { connect, type ConnectOptions } from '../../src/connect.js';
 import type { Clock } from '../../src/domain/clock.js';
+import { TICKET_LIFE_MS } from '../../src/domain/limits.js';
 import { MemoryStore } from '../../src/stores/memory/index.js';
 import { Actor } from './actor.js';
 import { FaultyNetwork, type Loses, type Tamper } from './faulty-network.js';
@@ -14,12 +15,14 @@ import { runProgram } from './steps.js';
 import { StoreView } from './store-view.js';
 import { trueClock } from './virtual-clock.js';
 import { servedWay, straightWay, type WayToStore } from './way-to-store.js';
+import { LONGEST_TURN_MS } from './wishes.js';
 import { Violation, World } from './world.js';
 
 /** After the healing everybody with a finite program must come to an end within this time. */
 const FINISH_MS = 240_000;
-/** Tickets live ten seconds, leases two: then nothing is left. */
+/** Tickets live ten seconds, leases two, and those of turns in a line as long as they may: then nothing is left. */
 const QUIET_MS = 15_000;
+const QUIET_AFTER_TURNS_MS = TICKET_LIFE_MS + LONGEST_TURN_MS + 5_000;
 const SHUTDOWN_MS = 20_000;
 const DRAIN_MS = 500;
 /** What was asked before the healing and got lost keeps its place among the requests of the HTTP store for five seconds. */
@@ -106,7 +109,7 @@ export class Simulation {
     this.#invariants.healed();
     await world.run(() => this.#isIdle, world.now + FINISH_MS);
     this.#expectFinished();
-    await world.run(() => false, world.now + QUIET_MS);
+    await world.run(() => false, world.now + this.#quietMs);
     this.#expectNothingLeft();
     for (const process of this.#processes) if (process.isRunning && process.isConnected) this.#shutDown(process);
     await world.run(() => this.#isIdle, world.now + SHUTDOWN_MS);
@@ -193,6 +196,9 @@ export class Simulation {
       .catch((error: unknown) => this.world.fail(error));
   }
 
+  get #quietMs(): number {
+    return this.profile.turnsShare > 0 ? QUIET_AFTER_TURNS_MS : QUIET_MS;
+  }
   get #isIdle(): boolean {
     return (
       this.ledger.pending.size === 0 &&

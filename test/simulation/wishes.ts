@@ -4,6 +4,7 @@ import { TICKET_LIFE_MS } from '../../src/domain/limits.js';
 import type { PartInput } from '../../src/domain/part.js';
 import type { Random } from './random.js';
 
+export const LONGEST_TURN_MS = 3 * TICKET_LIFE_MS;
 const TOPS = ['a', 'b', 'c'] as const;
 const LEAVES = ['a/x', 'a/y', 'b/x'] as const;
 
@@ -37,10 +38,10 @@ export function wishFrom(random: Random, limits: WishLimits): Wish {
   return { parts, options, waitMs: wait === 'forever' ? Infinity : wait };
 }
 
-/** What a release may hand over: one name, and a ttl as long as a ticket lives. */
+/** What a release may hand over: one name, and a ttl not much longer than a ticket lives. */
 export function turnFrom(random: Random): Wish {
   const wait = waitFrom(random, true);
-  const options: AcquireOptions = { ttl: TICKET_LIFE_MS, wait };
+  const options: AcquireOptions = { ttl: random.pick([TICKET_LIFE_MS, LONGEST_TURN_MS]), wait };
   return { parts: [{ name: random.pick(TOPS) }], options, waitMs: wait === 'forever' ? Infinity : wait };
 }
 

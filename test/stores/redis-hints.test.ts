@@ -5,7 +5,7 @@ import type { Lease } from '../../src/domain/lease.js';
 import type { AcquireRequest } from '../../src/domain/requests.js';
 import { openRedis } from '../../src/stores/redis/index.js';
 import { changesChannelOf, channelOf } from '../../src/stores/redis/keys.js';
-import type { Store, StoreListener } from '../../src/stores/store.js';
+import type { HandedOver, Store, StoreListener } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import { ask, grant } from '../support/ask.js';
 import { startCutProxy } from '../support/servers/cut-proxy.js';
@@ -77,6 +77,34 @@ describe.skipIf(isSkipped('redis'))('hints of Redis', () => {
   });
   afterEach(async () => {
     for (const ending of endings.splice(0).reverse()) await ending();
+  });
+
+  test('S7: news of a hand-over is believed once, of a ticket that is known, and only as it would be said', async () => {
+    const waiter = await process();
+    const told: HandedOver[] = [];
+    waiter.store.subscribe({ handedOver: (lease) => told.push(lease) });
+    await grant(store, clock, 'baton');
+    const { id } = await join(waiter, 'baton', 'bob');
+    const tell = (payload: string): Promise<unknown> => admin.publish(channelOf('default', 'bob'), payload);
+    const wrong = [
+      '',
+      ' 7',
+      ' 7 1 2',
+      ' 7 1 2 0 9',
+      ' x 1 2 0',
+      ' 0 1 2 0',
+      ' 7 2 1 0',
+      ' 7 1 1e300 0',
+      ' 7.5 1 2 0',
+      ' 7 1 2 NaN',
+    ];
+    for (const figures of wrong) await tell(`= ${id}${figures}`);
+    await expect.poll(() => waiter.woken).toEqual(wrong.map(() => id));
+    expect(told).toEqual([]);
+    for (const payload of ['= somebody-else-0123 7 1 2 0', `= ${id} 7 1 2 0`, `= ${id} 8 1 2 0`]) await tell(payload);
+    await expect.poll(() => told).toEqual([{ id, epoch: 7, acquiredAt: 1, expiresAt: 2, skewMs: 0 }]);
+    await tell(`${id}`); // it is no ticket any more
+    expect(waiter.woken).toHaveLength(wrong.length + 1); // the listener that knows of wake-ups alone
   });
 
   test('Q3: a freed name is told to the process that is next, and to no other', async () => {

@@ -3,11 +3,13 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadIoRedis, loadNodeRedis } from '../../src/stores/redis/clients/own-client.js';
+import { openRedis } from '../../src/stores/redis/index.js';
 import { OwnConnections } from '../../src/stores/redis/connections.js';
 import type { Script } from '../../src/stores/redis/link.js';
 import { Link } from '../../src/stores/redis/open-link.js';
 import { parseRedisUrl } from '../../src/stores/redis/redis-url.js';
 import { systemClock } from '../../src/system-clock.js';
+import { acquire, ask, grant } from '../support/ask.js';
 import { startRedisPair, type RedisPair } from '../support/servers/redis-pair.js';
 import { isSkipped } from '../support/servers/server-process.js';
 
@@ -47,6 +49,26 @@ describe.skipIf(isSkipped('redis')).each([
     await pair.caughtUp();
     expect(link.facts()).toMatchObject({ waitsForReplicas: 1, connectedReplicas: 1 });
     expect(String(link.facts()['durability'])).toMatch(/answered after 1 replica had it/);
+  });
+
+  test('Q1: who waits for replicas claims by itself: what was handed over, nobody would know to be on them', async () => {
+    const url = `${pair.url}?replicas=1`;
+    const [sure, plain] = [await openRedis(url, { clock }), await openRedis(pair.url, { clock })];
+    for (const [store, isHanded] of [
+      [sure, false],
+      [plain, true],
+    ] as const) {
+      const held = await grant(plain, clock, `baton/${isHanded}`);
+      const waiting = await ask(store, clock, `baton/${isHanded}`, { join: true, handOver: true });
+      expect(await acquire(store, waiting)).toMatchObject({ outcome: 'queued' });
+      await expect.poll(async () => (await store.time()).now).toBeGreaterThan(waiting.bornAt + 5);
+      const requestId = clock.randomText();
+      const { results } = await plain.end([{ id: held.id, epoch: held.epoch, requestId, why: 'released' }]);
+      expect(results[0]).toHaveProperty('outcome', 'released');
+      expect('handedTo' in (results[0] ?? {})).toBe(isHanded);
+      expect(await acquire(store, waiting)).toMatchObject({ outcome: 'granted', again: isHanded });
+    }
+    await Promise.all([sure.close(), plain.close()]);
   });
 
   test('S15: without the replica a write is unknown, a read is answered, and nothing hangs', async () => {

@@ -5,7 +5,7 @@ import { makeId } from '../../src/domain/ids.js';
 import type { Lease } from '../../src/domain/lease.js';
 import type { AcquireRequest } from '../../src/domain/requests.js';
 import { keysOf } from '../../src/stores/redis/keys.js';
-import type { AcquireResult, Store } from '../../src/stores/store.js';
+import type { AcquireResult, HandedOver, Store } from '../../src/stores/store.js';
 import { systemClock } from '../../src/system-clock.js';
 import { ask } from '../support/ask.js';
 import { changeCounters } from '../support/redis-counters.js';
@@ -226,6 +226,69 @@ describe.skipIf(isSkipped('redis'))('calls with one item', () => {
     expect(rows.every(({ data }) => Number(data['waitedMs']) > 0)).toBe(true);
     expect((await store.show('baton', 0)).queue).toEqual([]);
     expect((await store.waitGraph()).tickets).toEqual([]);
+  });
+
+  test('Q1, S6: a turn that is handed over takes the short way, and leaves what any other would', async () => {
+    const told = new Map<string, HandedOver>();
+    const leave = store.subscribe({ handedOver: (lease) => told.set(lease.id, lease) });
+    const first = await take('baton');
+    const line: AcquireRequest[] = [];
+    for (let i = 0; i < 40; i += 1) {
+      line.push(
+        await request('baton', { join: true, handOver: true, owner: `waiter-${i % 3}`, metadata: { turn: i } }),
+      );
+      expect(await asked(line[i] as AcquireRequest)).toMatchObject({ outcome: 'queued', place: i + 1 });
+    }
+    const before = await shortWays();
+    let held: Pick<Lease, 'id' | 'epoch'> = first;
+    for (const one of line) {
+      const requestId = clock.randomText();
+      const { results } = await store.end([{ id: held.id, epoch: held.epoch, requestId, why: 'released' }]);
+      held = { id: one.id, epoch: held.epoch + 1 };
+      expect(results).toEqual([{ outcome: 'released', again: false, blockedMs: 0, handedTo: held }]);
+      await expect.poll(() => told.has(one.id)).toBe(true); // from then on it is known here, and its release goes the short way
+    }
+    expect((await shortWays()) - before).toBe(40);
+    leave();
+    const { items } = await store.get(line.map(({ id }) => id));
+    const turns = items.map((item) => item as Lease);
+    expect(turns.map(({ status, metadata }) => [status, metadata])).toEqual(
+      line.map(({ metadata }, i) => [i < 39 ? 'released' : 'active', metadata]),
+    );
+    for (const { id, epoch, acquiredAt, expiresAt, skewMs } of turns)
+      expect(told.get(id)).toEqual({ id, epoch, acquiredAt, expiresAt, skewMs });
+    expect(await release(turns[39] as Lease)).toBe('released');
+    const page = await store.events({ limit: 1_000, type: 'lease.acquired' });
+    const rows = page.outcome === 'rows' ? page.rows.slice(1) : [];
+    expect(
+      rows.map(({ leaseId, epoch, at, from, to, data }) => [leaseId, epoch, at, from, to, data['expiresAt']]),
+    ).toEqual(
+      turns.map(({ id, epoch, acquiredAt, expiresAt }) => [id, epoch, acquiredAt, 'pending', 'active', expiresAt]),
+    );
+    expect((await store.waitGraph()).tickets).toEqual([]);
+    const [, , INDEX = '', ENDS = '', QUEUE = '', DYING = ''] = keysOf('default');
+    for (const key of [INDEX, QUEUE, DYING]) expect(await admin.zRange(key, 0, -1)).toEqual(['']);
+    server.clock.step(600_000);
+    expect(await store.sweep({ limit: 1_000 })).toMatchObject({ leases: 0, tickets: 0, more: false });
+    await store.prune({ olderThanMs: 300_000, limit: 1_000 });
+    expect(await admin.zRange(ENDS, 0, -1)).toEqual(['']);
+    expect(await admin.hKeys(ROWS)).toEqual(['']);
+  });
+
+  test('S17, S2: at the end of the counter nothing is handed over, and who is next is woken', async () => {
+    const woken: string[] = [];
+    const leave = store.subscribe({ wake: (ids) => woken.push(...ids) });
+    await setCounters((words) => {
+      words[1] = String(LAST - 1);
+    });
+    const held = await take('baton');
+    const waiting = await request('baton', { join: true, handOver: true });
+    await asked(waiting);
+    server.clock.step(5);
+    expect(await release(held)).toBe('released');
+    await expect.poll(() => woken).toContain(waiting.id);
+    leave();
+    expect((await store.get([waiting.id])).items).toMatchObject([{ status: 'pending' }]);
   });
 
   test('Q1, Q2: where the first in line has died the next one is woken, and claims', async () => {

@@ -34,6 +34,7 @@ export function visibleResult(caller: Caller, result: object): object {
     const { cycle } = result as { cycle: readonly WaitStep[] };
     return { ...result, cycle: visibleCycle(caller.prefix, cycle) };
   }
+  if ('handedTo' in result) return { ...result, handedTo: undefined }; // the next one's affair
   if (!('refusal' in result)) return result;
   const { refusal } = result as { refusal: Parameters<typeof redactRefusal<Lease, { holders: readonly Lease[] }>>[1] };
   return { ...result, refusal: redactRefusal(caller, refusal) };

@@ -14,22 +14,30 @@ import type { LeaseRow } from '../../domain/lease.js';
 import { isPlain, type Part } from '../../domain/part.js';
 import type { HandedTo } from '../store.js';
 import type { Handing, Step } from './rows.js';
-import { grant } from './transitions.js';
+import { grant, writeExpiries } from './transitions.js';
 import { wokenFor } from './wake.js';
 
-/** The lease that `freed` became. */
-export function handOver(step: Step, handing: Handing, freed: readonly Part[]): HandedTo | undefined {
+/** The lease that came of what this step has freed `since`. Nobody need be woken for its name then. */
+export function handOver(step: Step, handing: Handing, since: number): HandedTo | undefined {
+  const freed = step.freed.slice(since);
   const [first] = wokenFor(step.rows, freed, step.now);
   const ticket = first === undefined ? undefined : step.rows.find(first);
   if (!ticket || !mayBeHanded(ticket, step.now) || !handing.isMeant(ticket)) return undefined;
   const { id, owner, parts, expiresAt, skewMs } = ticket;
   const claim = { id, owner, parts, place: ticket, heldRows: [] };
-  if (!decide(claim, step.rows.overlapping(parts), step.now).free || !isEpoch(step.space.epoch + 1)) return undefined;
+  const overlapping = step.rows.overlapping(parts);
+  if (!decide(claim, overlapping, step.now).free || !isEpoch(step.space.epoch + 1)) return undefined;
+  writeExpiries(step, parts, overlapping);
   step.space.epoch = nextEpoch(step.space.epoch);
   grant(step, ticket, Math.min(step.now + ticket.ttlMs, expiresAt), true);
   const { epoch } = ticket;
+  step.freed.splice(since, freed.length, ...freed.filter((part) => !isTaken(part, parts)));
   handing.done.push({ id, epoch, acquiredAt: step.now, expiresAt: ticket.expiresAt, skewMs });
   return { id, epoch };
+}
+
+function isTaken({ name, scope }: Part, by: readonly Part[]): boolean {
+  return scope === 'node' && by.some((part) => part.name === name);
 }
 
 /** On the usual terms; what is bounded in other ways counts from a claim of its own. */

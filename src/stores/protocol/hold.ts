@@ -2,7 +2,7 @@
 // says what it found (S5). Repeating one answers again: the row remembers the request that last changed it.
 import { checkChange, checkEnd, checkRenew } from '../../domain/check-request.js';
 import { nextEpoch } from '../../domain/epoch.js';
-import { isLive, renewedUntil, statusAt } from '../../domain/expiry.js';
+import { isLive, livesAsTicket, renewedUntil, statusAt } from '../../domain/expiry.js';
 import { leaseAt, type LeaseRow } from '../../domain/lease.js';
 import { asShared, sameParts } from '../../domain/part.js';
 import type { ChangeRequest, EndRequest, RenewRequest } from '../../domain/requests.js';
@@ -69,7 +69,7 @@ export function end(step: Step, request: EndRequest): EndResult {
     // A grant nobody ever held (its waiter was gone) leaves no block: no work was done that minHold could stand for.
     const { length } = step.freed;
     release(step, row, request.epoch === undefined ? 'cancelled' : undefined);
-    const handedTo = step.handing && handOver(step, step.handing, step.freed.slice(length));
+    const handedTo = step.handing && handOver(step, step.handing, length);
     if (handedTo) return { outcome: 'released', again, blockedMs: 0, handedTo };
   }
   return { outcome: 'released', again, blockedMs: Math.max(0, row.blockedUntil - step.now) };
@@ -81,6 +81,8 @@ export function change(step: Step, request: ChangeRequest): ChangeResult {
   const row = step.rows.find(request.id);
   if (row && isLive(row, step.now) && row.lastRequest === request.requestId) return changed(step, row, true);
   if (!row || row.epoch !== request.epoch || !isLive(row, step.now)) return notHeld(step, row, request.epoch);
+  // Of what was handed over this is the first its owner says: a claim as well (Q1).
+  if (livesAsTicket(row)) renewRow(step, row, { until: step.now + row.ttlMs, callerWall: step.wall + row.skewMs });
   if (request.kind === 'downgrade') return downgrade(step, request, row);
   const { owner: fromOwner, epoch: fromEpoch } = row;
   step.space.epoch = nextEpoch(step.space.epoch);

@@ -4,8 +4,9 @@ export { acquire } from './acquire.js';
 export { failTicket, isRevocable, revoke, sweep } from './govern.js';
 export { change, end, renew } from './hold.js';
 export { standingOn, waitGraph } from './look.js';
-export type { Changed, LogEntry, Rows, Space, Step } from './rows.js';
+export type { Changed, Handing, LogEntry, Rows, Space, Step } from './rows.js';
 export { runItems } from './run-items.js';
+export { tellHandedOver } from './tell-handed-over.js';
 export { wokenBy } from './wake.js';
 
 /** The same for streams of numbers. */

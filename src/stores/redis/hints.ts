@@ -2,11 +2,12 @@
 // (owner-channels.ts), and, while somebody watches, that something changed; both may be lost. Whenever hearing begins (again),
 // everybody who waits here is woken, because what was said meanwhile was not heard.
 import type { Clock, TimerHandle } from '../../domain/clock.js';
+import { isEpoch } from '../../domain/epoch.js';
 import { LIMITS, TICKET_LIFE_MS } from '../../domain/limits.js';
 import type { Part } from '../../domain/part.js';
 import { tellEach } from '../../domain/tell-each.js';
 import { tellHandedOver } from '../protocol/tell-handed-over.js';
-import type { StoreListener } from '../store.js';
+import type { HandedOver, StoreListener } from '../store.js';
 import { changesChannelOf, channelOf } from './keys.js';
 import { SCRIPTS } from './lua/scripts.js';
 import type { Namespace } from './namespace.js';
@@ -171,6 +172,7 @@ export class Hints {
     if (!ticket) return this.#wake(this.#asked.has(id) ? [id] : []);
     const [epoch, acquiredAt, expiresAt, skewMs] = figures.map(Number) as [number, number, number, number];
     const lease = { id, epoch, acquiredAt, expiresAt, skewMs };
+    if (figures.length !== 4 || !isMeant(lease)) return this.#wake([id]);
     this.#forget(id);
     this.#own.remember({ id, epoch, owner: ticket.owner, name: ticket.name, shared: sharedFigures(lease, undefined) });
     this.#tell((listener) => tellHandedOver(listener, lease));
@@ -189,4 +191,10 @@ export class Hints {
   #tell(what: (listener: StoreListener) => void): void {
     tellEach(this.#listeners, what);
   }
+}
+
+/** What others send over this channel is not believed to the letter. */
+function isMeant({ epoch, acquiredAt, expiresAt, skewMs }: HandedOver): boolean {
+  const isTimed = Number.isSafeInteger(acquiredAt) && Number.isSafeInteger(expiresAt) && Number.isSafeInteger(skewMs);
+  return isEpoch(epoch) && isTimed && acquiredAt < expiresAt;
 }

@@ -26,9 +26,6 @@ end
 
 -- S8: the present state of a known id; nil for a live ticket, which goes on to claim. Who was handed a lease and asks again has not
 -- heard of it yet, or too late: that question is the claim it would have been, and renews it (Q1).
-local function livesAsTicket(row)
-  return row.renewals == 0 and row.epoch == row.grantEpoch and not row.maxHoldMs and row.expiresAt < row.acquiredAt + row.ttlMs
-end
 local function answerKnown(row, content, callerWall)
   if row.content == '0' then return {'ended', row.status, row.reason} end
   if row.content ~= content then return {'mismatch'} end

@@ -156,6 +156,7 @@ local function change(item)
   local row = find(id)
   if row and isLive(row) and row.lastRequest == requestId then return {'changed', 1, row.text} end
   if not isHeldAt(row, asked) then return notHeld(row, asked) end
+  if livesAsTicket(row) then renewRow(row, now + row.ttlMs, row.ttlMs, row.skewMs + wall, '') end
   if kind == 'downgrade' then
     local parts = asShared(row.partsText)
     if parts == row.partsText then return {'changed', 1, row.text} end

@@ -45,6 +45,10 @@ local function writeExpiries(parts, rows)
   for i = 1, math.min(1000, #lapsed) do writeExpiry(lapsed[i]) end
 end
 
+-- Handed over by whoever let go (Q1) and not renewed since: it has less than its ttl, because it lives as its ticket would have.
+local function livesAsTicket(row)
+  return row.renewals == 0 and row.epoch == row.grantEpoch and not row.maxHoldMs and row.expiresAt < row.acquiredAt + row.ttlMs
+end
 local function renewRow(row, wanted, ttlMs, callerWall, requestId)
   row.expiresAt, row.ttlMs, row.renewedAt = wanted, ttlMs, now
   row.renewals = row.renewals + 1

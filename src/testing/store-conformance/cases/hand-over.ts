@@ -130,6 +130,37 @@ export const handOvers: readonly ConformanceCase[] = [
     },
   },
   {
+    tags: ['Q1', 'A6'],
+    title: 'a delegation of what was handed over gives it its ttl first',
+    needs,
+    run: async (context) => {
+      const { ticket, after } = await handOver(context);
+      const { lease } = expectOutcome(await context.change(after, { delegate: 'an-heir' }), 'changed');
+      assert.deepEqual([lease.owner, lease.renewals], ['an-heir', 1]);
+      assert.equal(lease.expiresAt, context.lastNow() + ticket.ttlMs);
+      assert.equal(lease.skewMs, after.skewMs);
+      assert.equal((await context.record(ticket.id)).expiresAt, lease.expiresAt);
+    },
+  },
+  {
+    tags: ['Q1', 'S3'],
+    title: 'what lapsed on the name is written down before it is handed over',
+    needs,
+    run: async (context) => {
+      const lapsed = await context.grant({ parts: [shared('a')], ttlMs: context.shortTtlMs });
+      const before = await context.grant({ parts: [shared('a')] });
+      const ticket = await queueUp(context, context);
+      await context.passTime(context.shortTtlMs);
+      await context.release(before);
+      expectOutcome(await context.acquire(ticket), 'granted');
+      const rows = (await context.events()).filter(({ type }) => type === 'lease.expired' || type === 'lease.acquired');
+      assert.deepEqual(
+        rows.slice(-2).map(({ leaseId }) => leaseId),
+        [lapsed.id, ticket.id],
+      );
+    },
+  },
+  {
     tags: ['Q1', 'H2'],
     title: 'the claim of what was handed over is a renewal in the log, where renewals are kept',
     needs,
@@ -228,6 +259,22 @@ export const handOvers: readonly ConformanceCase[] = [
       const ticket = await queueUp(context, context, { holding: [own.id] });
       notHandedBy(await context.release(before));
       expectOutcome(await context.acquire(ticket), 'granted');
+    },
+  },
+  {
+    tags: ['Q6', 'Q1'],
+    title: 'who is kept out of a name is not handed it meanwhile',
+    needs: { ...needs, passMs: 6_000 },
+    run: async (context) => {
+      const old = await context.anotherClient();
+      await old.grant('a');
+      await context.revoke({ resource: 'a' }, { keepOutMs: 6_000 });
+      const before = await context.grant('a');
+      const ticket = await queueUp(context, old);
+      notHandedBy(await context.release(before));
+      assert.equal(expectOutcome(await old.acquire(ticket), 'queued').refusal.reason, 'lock_delay');
+      await context.passTime(6_000);
+      await old.grant(ticket);
     },
   },
   {
