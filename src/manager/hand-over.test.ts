@@ -2,6 +2,7 @@
 // for the first time, and what happens when the news is late or lost.
 import { describe, expect, test } from 'vitest';
 import { managerSite, watched, type ManagerSite, type Watched } from '../../test/support/manager-site.js';
+import type { Lease } from '../domain/lease.js';
 import { marginMs } from '../domain/trust-window.js';
 import type { HandedOver, StoreListener } from '../stores/store.js';
 import type { AcquireOptions, HeldLease } from './face.js';
@@ -117,8 +118,8 @@ describe('S7: how long it is believed in', () => {
     const one = await waiting(500);
     one.site.store.loseWakes(Infinity);
     await one.first.release();
-    const [{ id = '', epoch = 0, acquiredAt = 0 } = {}] = await one.site.live('active');
-    one.hear({ id, epoch, acquiredAt, expiresAt: acquiredAt + 6_000, skewMs: 0 });
+    const [lease] = (await one.site.live('active')) as [Lease];
+    one.hear({ ...lease, expiresAt: lease.acquiredAt + 6_000 });
     await one.site.pass(0);
     expect(held(one).remainingMs()).toBe(6_000 - marginMs(TTL_MS));
   });

@@ -49,6 +49,6 @@ export interface Answer {
   readonly sentAt: number;
   readonly sentWall: number;
   readonly remainingMs: number;
-  /** What remains is what a ticket had left: it is to be renewed soon, and not to the last for a hand-over of a moment. */
+  /** What remains is what a ticket had left (Q1): it is renewed soon. */
   readonly isHandedOver?: boolean;
 }

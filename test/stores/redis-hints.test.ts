@@ -103,7 +103,7 @@ describe.skipIf(isSkipped('redis'))('hints of Redis', () => {
     expect(told).toEqual([]);
     for (const payload of ['= somebody-else-0123 7 1 2 0', `= ${id} 7 1 2 0`, `= ${id} 8 1 2 0`]) await tell(payload);
     await expect.poll(() => told).toEqual([{ id, epoch: 7, acquiredAt: 1, expiresAt: 2, skewMs: 0 }]);
-    await tell(`${id}`); // it is no ticket any more
+    await tell(id); // it is no ticket any more
     expect(waiter.woken).toHaveLength(wrong.length + 1); // the listener that knows of wake-ups alone
   });
 

@@ -1,51 +1,17 @@
 // Q1: a release may claim for the first in line, where that one left it to others. A store need not do it; what follows from it is the
 // same on every store that does.
 import assert from 'node:assert/strict';
-import type { Lease } from '../../../domain/lease.js';
-import type { AcquireRequest } from '../../../domain/requests.js';
 import type { EndResult, HandedOver } from '../../../stores/store.js';
 import type { ConformanceCase } from '../conformance-case.js';
-import { expectOutcome, type CaseContext, type Client } from '../context.js';
+import { expectOutcome } from '../context.js';
+import { handedBy, handOver, HANDS_OVER, notHandedBy, queueUp, TICKET_LIVES_MS } from '../hand-over-scene.js';
 import { shared } from '../parts.js';
-
-const LIFE_MS = 10_000;
-const AGE_MS = 2_000;
-const needs = { handsOver: true } as const;
-
-/** A ticket that may be claimed for, a moment old. */
-async function queueUp({ passTime }: CaseContext, client: Client, wanted: object = {}): Promise<AcquireRequest> {
-  const ticket = await client.queue({ name: 'a', join: true, handOver: true, ...wanted });
-  await passTime(5);
-  return ticket;
-}
-
-function handedBy(result: EndResult): { readonly id: string; readonly epoch: number } {
-  const { handedTo } = expectOutcome(result, 'released');
-  assert.ok(handedTo, 'the release claims for the first in line');
-  return handedTo;
-}
-
-function notHandedBy(result: EndResult): void {
-  assert.equal(expectOutcome(result, 'released').handedTo, undefined);
-}
-
-/** Somebody holds the name, somebody waits, and the first lets go when the ticket has the age. */
-async function handOver(context: CaseContext): Promise<{ ticket: AcquireRequest; before: Lease; after: Lease }> {
-  const waiter = await context.anotherClient();
-  const before = await context.grant('a');
-  const ticket = await queueUp(context, waiter);
-  await context.passTime(AGE_MS);
-  const handed = handedBy(await context.release(before));
-  const after = await context.record(ticket.id);
-  assert.deepEqual(handed, { id: ticket.id, epoch: after.epoch });
-  return { ticket, before, after };
-}
 
 export const handOvers: readonly ConformanceCase[] = [
   {
     tags: ['Q1', 'S2', 'S6'],
     title: 'a release claims for the first in line, in its own step: the next epoch, and the log row of a claim',
-    needs,
+    needs: HANDS_OVER,
     run: async (context) => {
       const { ticket, before, after } = await handOver(context);
       assert.deepEqual([after.status, after.epoch, after.renewals], ['active', before.epoch + 1, 0]);
@@ -66,86 +32,9 @@ export const handOvers: readonly ConformanceCase[] = [
     },
   },
   {
-    tags: ['Q2', 'S3'],
-    title:
-      'what is handed over lives as its ticket would have, and who hears nothing of it is in the way no longer than that',
-    needs: { ...needs, passMs: 3_000 + LIFE_MS },
-    run: async (context) => {
-      const waiter = await context.anotherClient();
-      const before = await context.grant('a');
-      const dead = await queueUp(context, waiter);
-      const died = (await context.record(dead.id)).expiresAt;
-      await context.passTime(AGE_MS);
-      const alive = await queueUp(context, waiter, { handOver: false });
-      handedBy(await context.release(before));
-      assert.equal((await context.record(dead.id)).expiresAt, died);
-      const { refusal } = expectOutcome(await waiter.acquire(alive), 'queued');
-      assert.equal(refusal.retryAfterMs, died - waiter.lastNow());
-      await context.passTime(refusal.retryAfterMs);
-      await waiter.grant(alive);
-      assert.equal((await context.record(dead.id)).status, 'expired');
-    },
-  },
-  {
-    tags: ['Q1'],
-    title: 'a ttl that is shorter than what its ticket has left is not prolonged',
-    needs,
-    run: async (context) => {
-      const before = await context.grant('a');
-      const ticket = await queueUp(context, context, { ttlMs: 4_000 });
-      handedBy(await context.release(before));
-      const after = await context.record(ticket.id);
-      assert.equal(after.expiresAt, after.acquiredAt + 4_000);
-      const again = expectOutcome(await context.acquire(ticket), 'granted');
-      assert.deepEqual([again.lease.expiresAt, again.lease.renewals], [after.expiresAt, 0]);
-    },
-  },
-  {
-    tags: ['Q1', 'Q3', 'S8'],
-    title: 'who was handed a lease and asks again is told so, and this claims it for its whole ttl, once',
-    needs,
-    run: async (context) => {
-      const { ticket, after } = await handOver(context);
-      const claimed = expectOutcome(await context.acquire(ticket), 'granted');
-      assert.equal(claimed.again, true);
-      assert.deepEqual([claimed.lease.epoch, claimed.lease.renewals], [after.epoch, 1]);
-      assert.equal(claimed.lease.expiresAt, context.lastNow() + ticket.ttlMs);
-      assert.equal(claimed.remainingMs, ticket.ttlMs);
-      await context.passTime(1_000);
-      const again = expectOutcome(await context.acquire(ticket), 'granted');
-      assert.deepEqual([again.again, again.lease], [true, claimed.lease]);
-    },
-  },
-  {
-    tags: ['Q1', 'S4'],
-    title: 'a renewal of what was handed over gives it its ttl, and asking again changes nothing then',
-    needs,
-    run: async (context) => {
-      const { ticket, after } = await handOver(context);
-      const renewed = expectOutcome(await context.renew(after), 'renewed');
-      assert.equal(renewed.expiresAt, context.lastNow() + ticket.ttlMs);
-      await context.passTime(1_000);
-      const again = expectOutcome(await context.acquire(ticket), 'granted');
-      assert.deepEqual([again.lease.expiresAt, again.lease.renewals], [renewed.expiresAt, 1]);
-    },
-  },
-  {
-    tags: ['Q1', 'A6'],
-    title: 'a delegation of what was handed over gives it its ttl first',
-    needs,
-    run: async (context) => {
-      const { ticket, after } = await handOver(context);
-      const { lease } = expectOutcome(await context.change(after, { delegate: 'an-heir' }), 'changed');
-      assert.deepEqual([lease.owner, lease.renewals], ['an-heir', 1]);
-      assert.equal(lease.expiresAt, context.lastNow() + ticket.ttlMs);
-      assert.equal(lease.skewMs, after.skewMs);
-      assert.equal((await context.record(ticket.id)).expiresAt, lease.expiresAt);
-    },
-  },
-  {
     tags: ['Q1', 'S3'],
     title: 'what lapsed on the name is written down before it is handed over',
-    needs,
+    needs: HANDS_OVER,
     run: async (context) => {
       const lapsed = await context.grant({ parts: [shared('a')], ttlMs: context.shortTtlMs });
       const before = await context.grant({ parts: [shared('a')] });
@@ -161,34 +50,9 @@ export const handOvers: readonly ConformanceCase[] = [
     },
   },
   {
-    tags: ['Q1', 'H2'],
-    title: 'the claim of what was handed over is a renewal in the log, where renewals are kept',
-    needs,
-    run: async (context) => {
-      await context.store.setSettings({ history_renewals: true });
-      const { ticket } = await handOver(context);
-      const { lease } = expectOutcome(await context.acquire(ticket), 'granted');
-      const row = (await context.events()).at(-1);
-      assert.deepEqual([row?.type, row?.leaseId, row?.epoch], ['lease.renewed', lease.id, lease.epoch]);
-      assert.deepEqual(row?.data, { expiresAt: lease.expiresAt, renewals: 1, maxRenewals: -1 });
-    },
-  },
-  {
-    tags: ['S9', 'S8'],
-    title: 'a waiter that has gone ends by its id what it was handed meanwhile',
-    needs,
-    run: async (context) => {
-      const { ticket, after } = await handOver(context);
-      expectOutcome(await context.cancel(ticket.id), 'released');
-      assert.deepEqual((await context.record(ticket.id)).reason, 'cancelled');
-      const { lease } = expectOutcome(await context.acquire('a'), 'granted');
-      assert.equal(lease.epoch, after.epoch + 1);
-    },
-  },
-  {
     tags: ['S5', 'Q1'],
     title: 'a release that is repeated hands nothing over again',
-    needs,
+    needs: HANDS_OVER,
     run: async (context) => {
       const { store } = context;
       const before = await context.grant('a');
@@ -205,13 +69,13 @@ export const handOvers: readonly ConformanceCase[] = [
   {
     tags: ['Q2', 'Q1'],
     title: 'nothing is handed to one that has died, and the next is woken or served',
-    needs: { ...needs, passMs: LIFE_MS + 5 },
+    needs: { ...HANDS_OVER, passMs: TICKET_LIVES_MS + 5 },
     run: async (context) => {
       const before = await context.grant('a');
       const dead = await queueUp(context, context);
       await context.passTime(6_000);
       const alive = await queueUp(context, context);
-      await context.passTime(LIFE_MS - 6_000);
+      await context.passTime(TICKET_LIVES_MS - 6_000);
       const { handedTo } = expectOutcome(await context.release(before), 'released');
       assert.ok(handedTo === undefined || handedTo.id === alive.id);
       expectOutcome(await context.acquire(alive), 'granted');
@@ -221,7 +85,7 @@ export const handOvers: readonly ConformanceCase[] = [
   {
     tags: ['Q1'],
     title: 'who did not leave it to others claims by itself, and nobody behind is served before',
-    needs,
+    needs: HANDS_OVER,
     run: async (context) => {
       const before = await context.grant('a');
       const first = await queueUp(context, context, { handOver: false });
@@ -242,7 +106,7 @@ export const handOvers: readonly ConformanceCase[] = [
   }).map(([what, wanted]): ConformanceCase => ({
     tags: ['Q1'],
     title: `a request ${what} claims by itself`,
-    needs,
+    needs: HANDS_OVER,
     run: async (context) => {
       const before = await context.grant('a');
       const ticket = await queueUp(context, context, wanted);
@@ -253,7 +117,7 @@ export const handOvers: readonly ConformanceCase[] = [
   {
     tags: ['Q1', 'Q4'],
     title: 'nor does one that holds something while it waits',
-    needs,
+    needs: HANDS_OVER,
     run: async (context) => {
       const [before, own] = [await context.grant('a'), await context.grant('b')];
       const ticket = await queueUp(context, context, { holding: [own.id] });
@@ -264,7 +128,7 @@ export const handOvers: readonly ConformanceCase[] = [
   {
     tags: ['Q6', 'Q1'],
     title: 'who is kept out of a name is not handed it meanwhile',
-    needs: { ...needs, passMs: 6_000 },
+    needs: { ...HANDS_OVER, passMs: 6_000 },
     run: async (context) => {
       const old = await context.anotherClient();
       await old.grant('a');
@@ -280,7 +144,7 @@ export const handOvers: readonly ConformanceCase[] = [
   {
     tags: ['Q3', 'S7'],
     title: 'who waits is told what it was handed; a listener that only knows of wake-ups is woken',
-    needs: { ...needs, wakeUps: true },
+    needs: { ...HANDS_OVER, wakeUps: true },
     run: async (context) => {
       const waiter = await context.anotherClient();
       const told: HandedOver[] = [];

@@ -16,6 +16,7 @@ import { exactNumbers } from './exact-numbers.js';
 import { exclusionAndSubtrees } from './exclusion-and-subtrees.js';
 import { expiry } from './expiry.js';
 import { handOvers } from './hand-over.js';
+import { handedOver } from './handed-over.js';
 import { idsAndRepeats } from './ids-and-repeats.js';
 import { lateAndUnknownIds } from './late-and-unknown-ids.js';
 import { liftingBlocks } from './lifting-blocks.js';
@@ -50,6 +51,7 @@ export const casesByTopic: Readonly<Record<string, readonly ConformanceCase[]>> 
   'queue order': queueOrder,
   'long lines': longLines,
   'hand-overs': handOvers,
+  'handed over': handedOver,
   'tickets that die': ticketsThatDie,
   'wake-ups': wakeUps,
   deadlock,
