@@ -275,6 +275,26 @@ describe.skipIf(isSkipped('redis'))('calls with one item', () => {
     expect(await admin.hKeys(ROWS)).toEqual(['']);
   });
 
+  test('Q1, S4: so does a release of what this store renewed', async () => {
+    const held = await take('baton');
+    const waiting = await request('baton', { join: true, handOver: true });
+    await asked(waiting);
+    server.clock.step(2_000);
+    const { id, epoch } = held;
+    const renewal = { id, epoch, requestId: 'again', ttlMs: 60_000, callerWall: clock.wall() };
+    expect((await store.renew([renewal])).results).toMatchObject([{ outcome: 'renewed', renewals: 1 }]);
+    server.clock.step(5_000);
+    const before = await shortWays();
+    const { results, now } = await store.end([{ id, epoch, requestId: 'over', why: 'released' }]);
+    expect(results).toMatchObject([{ outcome: 'released', handedTo: { id: waiting.id, epoch: epoch + 1 } }]);
+    expect((await shortWays()) - before).toBe(1);
+    const { items } = await store.get([id]);
+    expect(items).toMatchObject([{ status: 'released', endedAt: now, renewals: 1, ttlMs: 60_000 }]);
+    expect(await store.events({ limit: 1, backward: true, type: 'lease.released' })).toMatchObject({
+      rows: [{ leaseId: id, data: { heldMs: now - held.acquiredAt } }],
+    });
+  });
+
   test('S17, S2: at the end of the counter nothing is handed over, and who is next is woken', async () => {
     const woken: string[] = [];
     const leave = store.subscribe({ wake: (ids) => woken.push(...ids) });

@@ -23,6 +23,20 @@ describe('leases this store was granted', () => {
     expect(own.take('id-1', 1)).toBeUndefined();
   });
 
+  test('S4, S5: are believed to live as long as the renewal said that was answered, and as nothing while none is', () => {
+    const own = new OwnLeases();
+    own.remember(lease(1));
+    own.remember(lease(2));
+    own.remember(lease(3));
+    const renewed = own.beingRenewed([{ id: 'id-1' }, null as never, { id: 'id-2' }, { id: 'id-9' }]);
+    expect(own.take('id-1', 1)).toBeUndefined();
+    const outcome = 'renewed';
+    renewed([{ outcome, expiresAt: 41_000 }, { outcome: 'failed' }, { outcome: 'notHeld' }, { outcome, expiresAt: 1 }]);
+    expect(own.take('id-1', 1)?.shared).toEqual({ acquiredAt: 1_000, expiresAt: 41_000, times: '41000 1000' });
+    expect([own.take('id-2', 2), own.take('id-9', 9)]).toEqual([undefined, undefined]);
+    expect(own.take('id-3', 3)).toEqual(lease(3));
+  });
+
   test('S18: are bounded, and the oldest are forgotten first', () => {
     const own = new OwnLeases();
     for (let i = 0; i < 10_010; i += 1) own.remember(lease(i));

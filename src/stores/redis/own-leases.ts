@@ -1,4 +1,4 @@
-// What this store was granted itself and has not touched since, so that a release can say what it believes of the lease instead of
+// What this store was granted itself and at most renewed since, so that a release can say what it believes of the lease instead of
 // having its row taken apart (lua/end-list.ts). Only a hint, and bounded: what is not remembered, or not true any more, is released
 // like any other lease.
 import { Recent } from '../../domain/recent.js';
@@ -21,6 +21,12 @@ export interface OwnLease {
   readonly shared: SharedFigures;
 }
 
+interface Renewed {
+  readonly outcome?: string;
+  readonly expiresAt?: number;
+}
+const nothing = (): void => undefined;
+
 export class OwnLeases {
   readonly #leases = new Recent<OwnLease>(MOST);
 
@@ -34,6 +40,23 @@ export class OwnLeases {
     for (const request of requests as readonly ({ readonly id?: unknown } | null)[]) {
       this.#leases.take(request?.id as string);
     }
+  }
+
+  /** Not remembered until it is known what became of it: the answer is given to the function that comes back. */
+  beingRenewed(requests: readonly { readonly id?: unknown }[]): (results: readonly Renewed[]) => void {
+    if (this.#leases.isEmpty) return nothing;
+    const leases = (requests as readonly ({ readonly id?: unknown } | null)[]).map((request) =>
+      this.#leases.take(request?.id as string),
+    );
+    return (results) => {
+      let last: SharedFigures | undefined;
+      for (const [i, lease] of leases.entries()) {
+        const { outcome, expiresAt } = results[i] ?? {};
+        if (!lease || outcome !== 'renewed' || expiresAt === undefined) continue;
+        last = sharedFigures({ acquiredAt: lease.shared.acquiredAt, expiresAt }, last);
+        this.remember({ ...lease, shared: last });
+      }
+    };
   }
 
   /** Remembered no longer. */

@@ -30,7 +30,7 @@ import type { StoreHealth } from '../store-health.js';
 import { healthOf } from './health.js';
 import { Hints } from './hints.js';
 import { askAcquires, askEnds, askItems } from './ask-items.js';
-import { changeItem, renewItem, type Item } from './items.js';
+import { changeItem, renewItem } from './items.js';
 import type { Script } from './link.js';
 import { SCRIPTS } from './lua/scripts.js';
 import { Namespace, type Answered } from './namespace.js';
@@ -98,7 +98,11 @@ export class RedisStore implements port.Store {
     }
   }
   async renew(requests: readonly RenewRequest[]): Promise<port.Answers<port.RenewResult>> {
-    return this.#items(SCRIPTS.renew, requests, renewItem);
+    checkBatch(requests);
+    const renewed = this.#own.beingRenewed(requests);
+    const answers = await askItems((args) => this.#write(SCRIPTS.renew, args), requests, renewItem);
+    renewed(answers.results);
+    return answers;
   }
   async end(requests: readonly EndRequest[]): Promise<port.Answers<port.EndResult>> {
     checkBatch(requests);
@@ -107,7 +111,9 @@ export class RedisStore implements port.Store {
     return answers;
   }
   async change(requests: readonly ChangeRequest[]): Promise<port.Answers<port.ChangeResult>> {
-    return this.#items(SCRIPTS.change, requests, changeItem);
+    checkBatch(requests);
+    this.#own.forget(requests);
+    return askItems((args) => this.#write(SCRIPTS.change, args), requests, changeItem);
   }
 
   async revoke(order: RevokeOrder): Promise<port.Revoked> {
@@ -240,17 +246,6 @@ export class RedisStore implements port.Store {
       store.#sequences.close();
     }
     await this.#namespace.link.close();
-  }
-
-  /** What is renewed or changed is not as it was granted. */
-  async #items<Q extends object, R>(
-    script: Script,
-    requests: readonly Q[],
-    encode: (request: Q) => Item<R>,
-  ): Promise<port.Answers<R>> {
-    checkBatch(requests);
-    this.#own.forget(requests);
-    return askItems((args) => this.#write(script, args), requests, encode);
   }
 
   #write(script: Script, args: readonly string[]): Promise<Answered> {
