@@ -215,7 +215,9 @@ export class LeaseManager implements Keeper {
     waitMs?: number,
   ): Promise<Plan> {
     const [parts, asked] = asAsked(resources, options);
-    return planOf(parts, asked, this.defaults, await settings, waitMs);
+    const calledAt = this.clock.monotonic();
+    const plan = planOf(parts, asked, this.defaults, await settings, waitMs);
+    return { ...plan, spentMs: this.clock.monotonic() - calledAt };
   }
 
   /** Nothing may come between the last look at the signal and the doors, the asking, and the taking of what is granted:
@@ -244,8 +246,8 @@ export class LeaseManager implements Keeper {
       remote: false,
       handOver: plan.handOver,
     };
-    const { waitMs, signal, terms } = plan;
-    const wait = { waitMs, signal, requestTimeoutMs: terms.requestTimeoutMs };
+    const { waitMs, spentMs, signal, terms } = plan;
+    const wait = { waitMs, spentMs, signal, requestTimeoutMs: terms.requestTimeoutMs };
     const ended = this.announcer.observer.asking?.(plan.parts);
     return new Promise((resolve) => {
       this.#room.wait(request, wait, (outcome, waiter) => {

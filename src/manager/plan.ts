@@ -43,6 +43,8 @@ export interface Plan {
   readonly ttlMs: number;
   /** Infinity for `'forever'`, 0 for one attempt. */
   readonly waitMs: number;
+  /** Of the wait, what the reading of the settings took. */
+  readonly spentMs?: number;
   readonly priority: number;
   readonly maxRenewals: number;
   readonly maxHoldMs?: number | undefined;

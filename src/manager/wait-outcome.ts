@@ -15,6 +15,8 @@ export type Outcome =
   | { readonly outcome: 'error'; readonly error: LeaseError; readonly cycle?: readonly WaitStep[] };
 
 export interface WaitTerms {
+  /** Of the wait, what had passed before there was anything to ask. */
+  readonly spentMs?: number | undefined;
   readonly waitMs: number;
   readonly requestTimeoutMs: number;
   readonly signal?: AbortSignal | undefined;

@@ -50,6 +50,19 @@ describe('A1: the answer', () => {
     expect(new Set(asked(site).map(({ id }) => id)).size).toBe(2);
   });
 
+  test('O4: what the reading of changed settings takes is part of the wait', async () => {
+    const site = await managerSite();
+    await site.leases.acquire('x');
+    await site.truth.setSettings({ cascade_threshold: 11 });
+    await site.leases.now();
+    site.store.order({ calls: 'settings', replyMs: 900 });
+    const second = watched(site.leases.acquire('x', { wait: '5s' }));
+    await site.pass(4_999);
+    expect(second.now().state).toBe('open');
+    await site.pass(1);
+    expect(second.now().error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+  });
+
   test('not in time: at the end of its wait, with the facts, and out of the queue', async () => {
     const site = await managerSite();
     await site.leases.acquire('x');

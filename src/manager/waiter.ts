@@ -287,10 +287,10 @@ export class Waiter implements Dated, Placed {
 
   /** The first question is always given time to be answered, however short the wait. */
   #endsAt(): number {
-    const { waitMs, requestTimeoutMs } = this.terms;
+    const { waitMs, requestTimeoutMs, spentMs = 0 } = this.terms;
     if (waitMs === 0) return Infinity;
     const isFirst = this.#asked <= 1 && this.#state === 'asking';
-    return this.startedAt + (isFirst ? Math.max(waitMs, requestTimeoutMs) : waitMs);
+    return this.startedAt + Math.max(waitMs - spentMs, isFirst ? requestTimeoutMs : 0);
   }
 
   #schedule(): void {
