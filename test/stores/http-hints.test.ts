@@ -44,3 +44,26 @@ test('Q3, W2: a wake-up that overtakes the answer to its own question is passed 
   expect(isAnswered).toBe(false);
   expect(await asked).toMatchObject({ outcome: 'queued' });
 });
+
+test('S7, Q1, W2: nobody claims for who asks over HTTP, and who lets go over HTTP is not told whom it claimed for', async () => {
+  const truth = new MemoryStore({ clock });
+  const server = await serveStore(truth);
+  endings.push(() => server.close());
+  const store = await openHttp(`http://127.0.0.1:${server.port}`, { clock });
+  endings.push(() => store.close());
+  const later = async (bornAt: number): Promise<void> =>
+    expect.poll(async () => (await truth.time()).now).toBeGreaterThan(bornAt + 1);
+  const held = await grant(truth, clock, 'a');
+  const remote = await ask(truth, clock, 'a', { join: true, handOver: true });
+  await acquire(store, remote);
+  await later(remote.bornAt);
+  const end = { requestId: clock.randomText(), why: 'released' } as const;
+  const released = { outcome: 'released', again: false, blockedMs: 0 };
+  expect((await truth.end([{ id: held.id, epoch: held.epoch, ...end }])).results).toEqual([released]);
+  const { lease } = (await acquire(store, remote)) as { readonly lease: typeof held };
+  const beside = await ask(truth, clock, 'a', { join: true, handOver: true });
+  await acquire(truth, beside);
+  await later(beside.bornAt);
+  expect((await store.end([{ id: lease.id, epoch: lease.epoch, ...end }])).results).toEqual([released]);
+  expect((await truth.get([beside.id])).items).toMatchObject([{ status: 'active', epoch: lease.epoch + 1 }]);
+});

@@ -70,6 +70,7 @@ export function httpHarness(name: string, behind: StoreHarness): StoreHarness {
   return {
     ...behind,
     name,
+    capabilities: { ...behind.capabilities, handsOver: false }, // who asks over HTTP claims by itself (S7)
     open: () => open(() => behind.open()),
     ...(behind.openNearLimit ? { openNearLimit: () => open(behind.openNearLimit!) } : {}),
   };
