@@ -415,7 +415,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/manager/waiter.ts',
     before: 'remainingMs: Math.min(this.#ticket.remainingMs, livesMs)',
     after: 'remainingMs: 2 * this.request.ttlMs',
-    by: SIMULATION,
+    by: ['src/manager/hand-over.test.ts'],
   },
   {
     name: 'what was handed over is not renewed before its time',
