@@ -41,7 +41,7 @@ describe.skipIf(isSkipped('redis'))('a Redis that is full', () => {
     await before.shutdown();
   });
 
-  test('Q5, A6: a lease is downgraded and handed over: neither takes anything new', async () => {
+  test('Q5, A6: a lease is downgraded and delegated: neither takes anything new', async () => {
     const before = await connect(site.server.url, { services: 'off' });
     const [wide, passed] = [await before.acquire('wide'), await before.acquire('passed')];
     await whenFull(async (leases) => {
@@ -49,6 +49,20 @@ describe.skipIf(isSkipped('redis'))('a Redis that is full', () => {
       expect((await leases.get(wide.id))?.parts).toMatchObject([{ mode: 'shared' }]);
       const resumed = await leases.resume(await passed.delegate('newcomer'));
       expect(resumed.epoch).toBeGreaterThan(passed.epoch);
+    });
+    await before.shutdown();
+  });
+
+  test('Q1: a release hands over to who waited before', async () => {
+    const before = await connect(site.server.url, { services: 'off' });
+    const held = await before.acquire('baton');
+    const waiting = before.acquire('baton', { wait: '20s' });
+    await expect.poll(async () => (await before.show('baton')).queue).toHaveLength(1);
+    await whenFull(async () => {
+      await held.release();
+      const next = await waiting;
+      expect([next.isHeld, next.epoch]).toEqual([true, held.epoch + 1]);
+      expect(await next.renew()).toMatchObject({ renewals: 1 });
     });
     await before.shutdown();
   });
