@@ -93,7 +93,7 @@ export class LeaseManager implements Keeper {
     return this.#ensuring.ensure(resource, options);
   }
 
-  /** A lease handed over by `delegate`, or won otherwise: from here on looked after like any other. */
+  /** A lease that was delegated to this process, or won otherwise: from here on looked after like any other. */
   adopt(lease: Lease, terms: HoldTerms, answer: Answer): Hold {
     const hold = new Hold(this, lease, terms, answer);
     this.#holds.add(hold);

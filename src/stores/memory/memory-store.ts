@@ -18,11 +18,11 @@ import type { WaitGraph } from '../../domain/wait-graph.js';
 import type { Step } from '../protocol/rows.js';
 import { SequencesOverRows, SettledListeners } from '../protocol/sequence/over-rows.js';
 import type { SequenceStep } from '../protocol/sequence/rows.js';
+import { tellHandedOver } from '../protocol/tell-handed-over.js';
 import { wokenBy } from '../protocol/wake.js';
 import { LoopTurns } from '../protocol/loop-turns.js';
 import type { SequenceStore } from '../sequence-store.js';
 import type * as port from '../store.js';
-import { tellHandedOver } from '../protocol/tell-handed-over.js';
 import { Model } from './model.js';
 
 const KIND = 'memory';

@@ -50,7 +50,7 @@ const SETS: readonly (readonly PartInput[])[] = [
   [{ name: 'right' }],
 ];
 
-/** One client for a while: try, wait, claim, renew, release, cancel, repeat, upgrade, hand over, revoke. */
+/** One client for a while: try, wait, claim, renew, release, cancel, repeat, upgrade, delegate, revoke. */
 export async function linearWorkload(store: Store, options: WorkloadOptions): Promise<WorkloadCounts> {
   const { clock, seed, name, durationMs, record } = options;
   const dice = new FakeClock({ seed });
