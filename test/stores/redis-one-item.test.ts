@@ -169,10 +169,20 @@ describe.skipIf(isSkipped('redis'))('calls with one item', () => {
     expect((await take('c')).acquiredAt).toBeGreaterThan(first.acquiredAt + 4_000);
   });
 
-  test('H1: whoever watches is told', async () => {
+  test('H1: whoever watches is told, and nobody takes a longer way for that', async () => {
     let told = 0;
     const leave = store.subscribe({ changed: () => (told += 1) });
-    await expect.poll(async () => (await release(await take('x')), told)).toBeGreaterThan(3);
+    await expect.poll(async () => (await release(await take('x')), told)).toBeGreaterThan(3); // it is known by then that somebody does
+    const held = await take('baton');
+    const next = await request('baton', { join: true, handOver: true });
+    expect(await asked(next)).toMatchObject({ outcome: 'queued' });
+    server.clock.step(5); // who joins in the very millisecond of a release is woken
+    const [before, heard] = [await shortWays(), told];
+    expect(await release(await take('y'))).toBe('released');
+    const { results } = await store.end([{ id: held.id, epoch: held.epoch, requestId: 'watched', why: 'released' }]);
+    expect(results).toMatchObject([{ outcome: 'released', handedTo: { id: next.id } }]);
+    expect((await shortWays()) - before).toBe(3);
+    await expect.poll(() => told - heard).toBeGreaterThanOrEqual(3);
     leave();
   });
 

@@ -5,13 +5,13 @@
 //   acquire   nothing stands on the name, and the id is new and nobody waits for it, or it is that of the first in line, who claims
 //   release   a lease as it was granted; the first in line, if there is one, is woken
 //
-// It is for a namespace in which nobody stands on a subtree or watches, and whose server is the one it was (S2: asked here too, once it is
+// It is for a namespace in which nobody stands on a subtree, and whose server is the one it was (S2: asked here too, once it is
 // known that there is something to write). In any other case, and where the item is not as it nearly always is, nothing is done: its text
 // goes the way of any other.
 import { TICKET } from './acquire-plain.js';
 import { LONE_TICKET } from './hold.js';
 import { releasedAt } from './row-text.js';
-import { FORMAT, tellOwner, WHICH_SERVER } from './step.js';
+import { FORMAT, TELL_CHANGE, tellOwner, WHICH_SERVER } from './step.js';
 import { LEFT_TO_SWEEP_MS, WAITED } from './together.js';
 
 /** The digits `%.0f` would give (S17). */
@@ -37,7 +37,7 @@ do
   end
   local here = rest and string.sub(tostring(redis.call), 11)
   local now = rest and tonumber(nowText)
-  if rest and (past == nowText or ${isBefore('past', 'nowText')}) and (watched == '0' or ${isBefore('watched', 'nowText')})
+  if rest and (past == nowText or ${isBefore('past', 'nowText')})
     and string.find(rest, here, 1, true) == 1 and string.byte(rest, #here + 1) == 32 then
     local keep = string.byte(rest, #here + 2) == 49
 ${act}
@@ -76,6 +76,11 @@ const log = (event: string): string => String.raw`
 const write = (row: string): string => String.raw`
       redis.call('HSET', KEYS[2], '', '${FORMAT} ' .. epochText .. ' ' .. nowText .. ' ' .. arrivalText .. ' ' .. seqText .. ' ' .. steady,
         id, ${row})
+`;
+
+/** As at the end of any step. */
+const TELL_WATCHERS = String.raw`
+      if watched ~= '0' and not (${isBefore('watched', 'nowText')}) then ${TELL_CHANGE} end
 `;
 
 /** What a grant says in the log. */
@@ -134,6 +139,7 @@ ${leave('id')}
       redis.call('ZADD', KEYS[4], expiresAt, id)
 ${write(String.raw`letter .. ' ' .. epochText .. ' ' .. expiresAt .. ' ' .. nowText .. ' ' .. nowText .. ' 0 ' .. skewMs
         .. ' ' .. ttlMs .. ' ' .. arrived .. ' 0 \n' .. rare .. '\n' .. asked`)}
+${TELL_WATCHERS}
       return {now, now, rest, 1, epochText}
     end
 `,
@@ -204,6 +210,7 @@ ${write('released')}
       if told then
 ${tellOwner('nextOwner', 'told')}
       end
+${TELL_WATCHERS}
       return {now, now, rest, 1, handed and nextId, handed and epochText}
     end
 `,

@@ -140,12 +140,15 @@ export const tellOwner = (owner: string, ids: string): string => String.raw`
   if heard == 0 or type(heard) == 'table' then redis.pcall('PUBLISH', channel, ${ids}) end
 `;
 
+/** Whoever watches looks for itself what has changed. */
+export const TELL_CHANGE = String.raw`redis.pcall('PUBLISH', string.sub(KEYS[1], 1, -5) .. 'changes', '')`;
+
 /** `woken` is the ids of each owner. */
 const TELL = String.raw`
 for owner, ids in pairs(woken) do
 ${tellOwner('owner', 'ids')}
 end
-if tonumber(watched) > now then redis.pcall('PUBLISH', string.sub(META, 1, -5) .. 'changes', '') end
+if tonumber(watched) > now then ${TELL_CHANGE} end
 `;
 
 /** The log is kept short. */
