@@ -17,6 +17,7 @@ const clock = systemClock();
 const FOR_ALL = channelOf('default');
 const CHANGES = changesChannelOf('default');
 const KEPT_IDLE = 32;
+const TURNS = 20;
 let server: RedisServer;
 let admin: Admin;
 let store: Store;
@@ -105,6 +106,35 @@ describe.skipIf(isSkipped('redis'))('hints of Redis', () => {
     await expect.poll(() => told).toEqual([{ id, epoch: 7, acquiredAt: 1, expiresAt: 2, skewMs: 0 }]);
     await tell(id); // it is no ticket any more
     expect(waiter.woken).toHaveLength(wrong.length + 1); // the listener that knows of wake-ups alone
+  });
+
+  test('Q1, Q3: whose turn it is hears of it before who let go is answered', async () => {
+    const waiter = await process();
+    const order: string[] = [];
+    await grant(store, clock, 'other');
+    await join(waiter, 'other', 'bob'); // its channel is heard from here on
+    const told = (): void => void order.push('told');
+    waiter.store.subscribe({ wake: told, handedOver: told }); // woken, where it joined in the very millisecond of the release
+    for (let turn = 1; turn <= TURNS; turn += 1) {
+      const held = await grant(store, clock, `baton/${turn}`);
+      const next = await ask(waiter.store, clock, `baton/${turn}`, { owner: 'bob', join: true, handOver: true });
+      await waiter.store.acquire([next]);
+      await end(held);
+      order.push('answered');
+      await expect.poll(() => order).toHaveLength(2 * turn);
+    }
+    const toldFirst = order.filter((what, i) => i % 2 === 0 && what === 'told');
+    expect(toldFirst.length).toBeGreaterThan(TURNS / 2); // nearly all: nobody promises it
+  });
+
+  test('A11: a user who may not ask for what makes it so lets go all the same', async () => {
+    await admin.sendCommand(['ACL', 'SETUSER', 'quiet', 'on', '>secret', '~*', '&*', '+@all', '-ping']);
+    const quiet = await openRedis(server.url.replace('//', '//quiet:secret@'), { clock });
+    endings.push(() => quiet.close());
+    const { id, epoch } = await grant(quiet, clock, 'a');
+    const { results } = await quiet.end([{ id, epoch, requestId: clock.randomText(), why: 'released' }]);
+    expect(results).toMatchObject([{ outcome: 'released' }]);
+    expect(await admin.sendCommand<string>(['INFO', 'errorstats'])).toContain('NOPERM'); // it was asked for
   });
 
   test('Q3: a freed name is told to the process that is next, and to no other', async () => {

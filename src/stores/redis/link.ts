@@ -7,6 +7,8 @@ export interface Script {
   readonly source: string;
   /** SHA-1 of the source: what EVALSHA asks for. */
   readonly sha: string;
+  /** What it publishes is waited for more than its answer. */
+  readonly tellsFirst?: boolean;
 }
 
 /** Hints, never truth (Q3). */

@@ -87,7 +87,10 @@ export class Link implements RedisLink {
     const key = keys[0] ?? '';
     const send: Send = waits
       ? (adapter, args) => this.#confirmed(adapter, args)
-      : (adapter, args) => adapter.send(key, args);
+      : (adapter, args) => {
+          if (script.tellsFirst) answerLast(adapter);
+          return adapter.send(key, args);
+        };
     return this.#ask(command, send, script.source);
   }
 
@@ -181,6 +184,13 @@ export class Link implements RedisLink {
     const message = `only ${Number(reached)} of ${count} replicas had the write within ${timeoutMs} ms: look at the replicas; it may still count`;
     throw new LeaseError('STORE_UNAVAILABLE', message, { details: { replicas: Number(reached), wanted: count } });
   }
+}
+
+/** What the next command of this turn tells others leaves the server before its answer does: of the connections it has something for, the
+ *  server writes to the last one first, and through this question that is not the one of who asks (docs/decisions/0030). What is said
+ *  to it does not matter. */
+function answerLast(adapter: ClientAdapter): void {
+  if (adapter.writesTogether) adapter.send('', ['PING']).catch(() => undefined);
 }
 
 const LEADS_ASTRAY: ReadonlySet<string> = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED', 'MOVED', 'ASK']);

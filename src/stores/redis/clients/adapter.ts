@@ -23,6 +23,8 @@ export interface ClientAdapter {
   /** For `info`: which library, and whether a cluster. */
   readonly kind: string;
   readonly cluster: boolean;
+  /** What is sent in one turn of the loop leaves in one write. */
+  readonly writesTogether: boolean;
   /** `key` is one of its keys: on a cluster they lead to the node, whichever of the two the library looks at. A command without
    *  keys is answered by any node. */
   send(key: string, args: readonly string[]): Promise<unknown>;

@@ -31,6 +31,7 @@ type Callable = Pick<IoRedisCluster, 'call'>;
 export class IoRedisClusterAdapter implements ClientAdapter {
   readonly kind = 'ioredis';
   readonly cluster = true;
+  readonly writesTogether = false;
   readonly #cluster: IoRedisCluster;
   readonly #ours: boolean;
   readonly #lost: ((error: unknown) => void)[] = [];

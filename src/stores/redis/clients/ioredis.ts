@@ -50,6 +50,7 @@ export const ONE_LIFE = {
 export class IoRedisAdapter implements ClientAdapter {
   readonly kind = 'ioredis';
   readonly cluster = false;
+  readonly writesTogether = false;
   readonly #client: IoRedisClient;
   readonly #ours: boolean;
   readonly #lost: ((error: unknown) => void)[] = [];

@@ -36,6 +36,7 @@ export interface NodeRedisCluster {
 export class NodeRedisClusterAdapter implements ClientAdapter {
   readonly kind = 'redis';
   readonly cluster = true;
+  readonly writesTogether = false;
   readonly #cluster: NodeRedisCluster;
   readonly #ours: boolean;
   readonly #lost: ((error: unknown) => void)[] = [];

@@ -44,6 +44,7 @@ const HEARING = { disableOfflineQueue: true, clientSideCache: undefined, emitInv
 export class NodeRedisAdapter implements ClientAdapter {
   readonly kind = 'redis';
   readonly cluster = false;
+  readonly writesTogether = true;
   readonly #client: NodeRedisClient;
   readonly #ours: boolean;
   readonly #lost: ((error: unknown) => void)[] = [];

@@ -110,7 +110,10 @@ export const SCRIPTS = {
   renew: list('renew', ENDS_THINGS, { plain: { first: HOLD_ITEM, act: PLAIN_RENEW }, act: RENEW, call: 'renew' }),
   end: list('end', ENDS_THINGS, ENDING),
   endOwn: list('endOwn', ENDS_THINGS, { ...ENDING, whole: END_LIST }),
-  endOne: list('endOne', ENDS_THINGS, { ...ENDING, quick: END_ONE.quick, whole: END_ONE.asText }),
+  endOne: {
+    ...list('endOne', ENDS_THINGS, { ...ENDING, quick: END_ONE.quick, whole: END_ONE.asText }),
+    tellsFirst: true,
+  },
   change: list('change', ENDS_THINGS, { act: CHANGE, call: 'change' }),
   revoke: step('revoke', ENDS_THINGS, REVOKE),
   failTicket: step('failTicket', ENDS_THINGS, FAIL_TICKET),
