@@ -5,6 +5,8 @@
 // names: once names are locked, what is not open is answered NULL, and the call begins anew when it has been opened.
 // lock_names: in one sorted statement, exclusive on names and ids, shared on the names above.
 // mark: says, in two locks that conflict with nobody, from where in the log this transaction may still write (H1).
+import { QUICK_SETTINGS } from '../quote.js';
+
 /** Rows of level, key and own, to be locked: names, alone or shared, by how many names are above them. */
 const toLock = (names: string, seed: string, own: boolean): string =>
   `SELECT length(n) - length(replace(n, '/', '')) AS level, hashtextextended(n, ${seed}) AS key, ${own} AS own FROM unnest(${names}) n`;
@@ -36,6 +38,14 @@ export function lockEverything(seed: string, names: string, above: string, ids?:
 export function inTurn(...calls: readonly string[]): string {
   return `v_done := num_nulls(${calls.join(',\n    ')});`;
 }
+
+/**
+ * What settings of a function do, until the end of the transaction instead of the function's: the same for a call, which is a transaction,
+ * and half as dear. To be called in turn, before the first statement that looks at a table.
+ */
+export const PLAN_QUICKLY = Object.entries(QUICK_SETTINGS).map(
+  ([name, value]) => `set_config('${name}', '${value}', true)`,
+);
 
 /** mark_v1, to be called in turn. The epoch may be one of before, never one of after (H1). */
 export function marks(seed: string, epoch: string): readonly string[] {

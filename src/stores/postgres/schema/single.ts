@@ -5,6 +5,9 @@
 // A statement costs its start and its end, an expression of its own a microsecond, which is much when there are twenty: locks that
 // are taken one after the other are therefore arguments of one call, which looks at none of them, and all that decides is looked at by
 // the one statement after them (S16).
+//
+// What the plans need is set in the call that locks, before it looks at anything: as settings of the function it is twice as dear
+// (docs/decisions/0031).
 import {
   ALIVE,
   ANSWER_BEFORE_THE_DISK,
@@ -12,6 +15,7 @@ import {
   ENTER_LATE,
   inTurn,
   marks,
+  PLAN_QUICKLY,
   WALL,
   WRONG_ISOLATION,
 } from './locking.js';
@@ -27,7 +31,7 @@ const lockName = (...more: readonly string[]): string => `IF p_above IS NOT NULL
       ${inTurn(above('v_upper'))}
     END LOOP;
   END IF;
-  ${inTurn(SPACE, above('p_top'), 'pg_advisory_xact_lock(hashtextextended(p_name, v_seed))', ...more)}`;
+  ${inTurn(...PLAN_QUICKLY, SPACE, above('p_top'), 'pg_advisory_xact_lock(hashtextextended(p_name, v_seed))', ...more)}`;
 
 const PLAIN_WISH = `ROW(p_id, p_content, p_born, p_owner, {s}.parts_v1(p_name, NULL), p_ttl, 0, p_join, NULL, NULL, NULL, false, -1,
         NULL, 0, 0, NULL, NULL, false, p_wall)::{s}.wish`;
@@ -59,7 +63,7 @@ END $$;
 CREATE FUNCTION {s}.acquire_one_v1(
   p_namespace text, p_id text, p_name text, p_top text, p_above text[], p_owner text, p_ttl bigint, p_content bigint, p_born bigint,
   p_wall double precision, p_join boolean
-) RETURNS text LANGUAGE plpgsql VOLATILE {quick} AS $$
+) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
   v_upper text;
@@ -102,7 +106,7 @@ END $$;
 -- For who remembers the lease's name; p_top and p_above are as above.
 CREATE FUNCTION {s}.end_one_v1(
   p_namespace text, p_id text, p_epoch bigint, p_request text, p_why text, p_name text, p_top text, p_above text[]
-) RETURNS text LANGUAGE plpgsql VOLATILE {quick} AS $$
+) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
   v_upper text;
