@@ -74,7 +74,7 @@ faults: servers build ## build, then a crowd on each store while processes, netw
 simulate: $(READY) ## the code that ships in 20,000 virtual worlds (SEED=n KIND=… or STORY=file tells one, SEEDS=k, FIRST=n)
 	@$(TIMED) $(BIN)/vitest run --project conformance test/simulation/simulation.test.ts
 
-mutants: servers $(READY) ## break the code that ships in fifty ways, each of which a test must notice (MUTANTS=part of a name)
+mutants: servers $(READY) ## break the code that ships in sixty ways, each of which a test must notice (MUTANTS=part of a name)
 	@$(TIMED) env MUTANTS="$(or $(MUTANTS),all)" $(BIN)/vitest run --project conformance test/mutants
 
 prove: servers build ## histories, simulation, mutants and faults with LONG=1, three quarters of an hour: docs/proof.md (PROVE_SHORT=1 to try it)

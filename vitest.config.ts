@@ -16,7 +16,7 @@ const STORES = [
   'test/guards/{attacks,gates,guarded-script,middleware}.test.ts',
   'test/stores/{memory,postgres,redis,sqlite}{,-programs,-sequences}.test.ts',
   'test/stores/{tiny-store,sqlite-tail-programs,broken-stores}.test.ts',
-  'test/stores/postgres-{life,link,lock-order,locks,log,notify,older-schema,pooled,restore,revoke,rights,sequence-transactions,short-ways}.test.ts',
+  'test/stores/postgres-{life,link,lock-order,locks,log,log-lists,notify,older-schema,pooled,restore,revoke,rights,sequence-transactions,short-ways}.test.ts',
   'test/stores/redis-{broken-log,cluster-nodes,full,history,ioredis,life,link-cluster,link-process,link-replicas,one-item,plain-lists,prune,streams}.test.ts',
   'test/stores/sqlite-{clock,kept-snapshot,names,restore,sequences-disk,tail}.test.ts',
   'test/faults/{postgres-addresses,postgres-replica,postgres-tls,redis-connections}.test.ts',

@@ -490,6 +490,22 @@ export const MUTANTS: readonly Mutant[] = [
     by: ['test/stores/postgres-short-ways.test.ts'],
   },
   {
+    name: 'a page of the log that is taken for full too early (PostgreSQL)',
+    rule: 'H1',
+    file: 'src/stores/postgres/schema/looking.ts',
+    before: '(NOT v_asks_all OR found.before <= p_limit + ${LIST_ROW})',
+    after: '(NOT v_asks_all OR found.before <= 0)',
+    by: ['test/stores/postgres-log-lists.test.ts'],
+  },
+  {
+    name: 'a row of the log that is pruned as a whole where some of it must stay (PostgreSQL)',
+    rule: 'H4',
+    file: 'src/stores/postgres/schema/keeping.ts',
+    before: 'IF v_to < v_row.last THEN',
+    after: 'IF v_to < v_row.s THEN',
+    by: ['test/stores/postgres-log-lists.test.ts'],
+  },
+  {
     name: 'a refusal that a clock set back undoes (PostgreSQL)',
     rule: 'S13',
     file: 'src/stores/postgres/schema/sequence-parts.ts',

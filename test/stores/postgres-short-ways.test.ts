@@ -57,7 +57,8 @@ describe.skipIf(isSkipped('postgres'))('short ways of the PostgreSQL store', () 
   });
   async function loggedFor(leases: readonly Lease[]): Promise<unknown[]> {
     const ids = leases.map(({ id }) => id);
-    const text = `SELECT id, name, owner, epoch::text, type FROM "${schema}".log WHERE id = ANY ($1) ORDER BY e, s`;
+    const text = `SELECT v.id, v.name, v.owner, v.epoch::text, v.type FROM "${schema}".log k, "${schema}".log_events_v1(k) v
+      WHERE v.id = ANY ($1) ORDER BY v.e, v.s`;
     return (await site.sql(text, [ids])).map((row) => Object.values(row).join(' '));
   }
   const logOf = (leases: readonly Lease[], type: number): string[] =>

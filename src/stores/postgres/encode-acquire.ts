@@ -33,13 +33,18 @@ export function encodePlain(items: readonly CheckedAcquire[]): readonly unknown[
     names,
     above,
     ids,
-    items.map(({ request }) => request.owner),
-    items.map(({ request }) => request.ttlMs),
+    oneForAll(items.map(({ request }) => request.owner)),
+    oneForAll(items.map(({ request }) => request.ttlMs)),
     items.map(({ content }) => content),
     items.map(({ request }) => request.bornAt),
     items.map(({ request }) => request.callerWall),
-    items.map(({ request }) => request.join),
+    oneForAll(items.map(({ request }) => request.join)),
   ];
+}
+
+/** A list in which all are the same is sent as one of them. */
+export function oneForAll<T>(values: readonly T[]): readonly T[] {
+  return values.every((value) => value === values[0]) ? values.slice(0, 1) : values;
 }
 
 /** The names above these, each once. Undefined where that and `more` are too many locks. */

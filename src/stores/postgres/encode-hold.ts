@@ -1,6 +1,6 @@
 // Lists of renewals, ends and changes as the functions of the schema take them: one array a field.
 import type { ChangeRequest, EndRequest, RenewRequest } from '../../domain/requests.js';
-import { aboveAll, aboveOne } from './encode-acquire.js';
+import { aboveAll, aboveOne, oneForAll } from './encode-acquire.js';
 
 export function encodeRenews(items: readonly RenewRequest[]): readonly unknown[] {
   return [
@@ -19,7 +19,7 @@ export function encodeEnds(items: readonly EndRequest[], names: readonly string[
     items.map(({ id }) => id),
     items.map(({ epoch }) => epoch),
     items.map(({ requestId }) => requestId),
-    items.map(({ why }) => why),
+    oneForAll(items.map(({ why }) => why)),
     above && names,
     above,
   ];

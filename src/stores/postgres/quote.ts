@@ -32,7 +32,7 @@ export function quoteText(text: string): string {
 /**
  * How the functions' statements are planned. Plans are kept by the session and may be as old as an empty table: what looks
  * cheap on no rows (reading all of them) is ruled out, and so is compiling a plan because ruling out made it look dear. Each
- * setting costs a call some microseconds: lists have only what they need, and a call with one item sets that by itself.
+ * setting costs a call some microseconds: few have only what they need, and the quickest set that by themselves (decision 0031).
  */
 export const QUICK_SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' } as const;
 const QUICK = Object.entries(QUICK_SETTINGS)

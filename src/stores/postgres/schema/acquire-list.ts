@@ -1,6 +1,16 @@
 // acquire, a list of items: locks first, then the clock and the rows, then the items in order (S16, S21). Nearly every list is plain
 // and is granted in one statement: that is what makes many callers quick.
-import { ALIVE, ANY_NOT_PLAIN, ENTER_LATE, inTurn, lockEverything, marks, WRONG_ISOLATION } from './locking.js';
+import {
+  ALIVE,
+  ANY_NOT_PLAIN,
+  ENTER_LATE,
+  inTurn,
+  lockEverything,
+  marks,
+  PLAN_QUICKLY,
+  WRONG_ISOLATION,
+} from './locking.js';
+import { NEXT_PLACE, oneForAll, writeList } from './places.js';
 
 /**
  * The items from v_next on that are granted together: k counts them, at is their place in the list. Only texts are unnested: a
@@ -8,6 +18,22 @@ import { ALIVE, ANY_NOT_PLAIN, ENTER_LATE, inTurn, lockEverything, marks, WRONG_
  */
 const GRANTED = `(SELECT u.id, u.name, u.owner, u.k, v_next - 1 + u.k AS at
           FROM unnest(p_ids[v_next:v_at - 1], p_names[v_next:v_at - 1], p_owners[v_next:v_at - 1]) WITH ORDINALITY u(id, name, owner, k))`;
+
+/** Their rows in the log. */
+const GRANTS_OF_A_LIST = writeList({
+  first: 'v_next',
+  last: 'v_at - 1',
+  columns: 'type, to_status, at, wall_at, n3, e',
+  values: '1, 1, v_now, nullif(v_wall, v_now), 0, v_es[v_at - v_next]',
+  place: 'v_s',
+  owner: 'v_owner',
+  owners: 'p_owners',
+  ids: 'p_ids',
+  names: 'p_names',
+  epochs: 'v_es[b.first - v_next + 1:b.last - v_next + 1]',
+  n1: 'v_ttl',
+  n1s: 'p_ttls',
+});
 
 export const ACQUIRE_LIST = `
 -- S13: the newest time in the rows a call touches. The clock is read after the locks; where it was stepped back it stands still.
@@ -55,11 +81,11 @@ END $$;
 
 -- The form nearly every acquire has: one exclusive node, nothing held, nothing replaced, no terms out of the ordinary, and no two
 -- of a list on names that overlap. What finds its name free and its id new is granted in one statement; in between, in order,
--- whatever does not goes the way of every other item.
+-- whatever does not goes the way of every other item. Of owners, ttls and joins there may be one for all.
 CREATE FUNCTION {s}.acquire_plain_v1(
   p_namespace text, p_names text[], p_above text[], p_ids text[], p_owners text[], p_ttls bigint[], p_contents bigint[],
   p_borns bigint[], p_walls double precision[], p_joins boolean[]
-) RETURNS text LANGUAGE plpgsql VOLATILE {quick} AS $$
+) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
   sp {s}.space;
@@ -83,9 +109,12 @@ DECLARE
   v_tickets integer;
   v_result json;
   v_es bigint[];
-  v_ss bigint[];
+  v_s bigint;
+  v_owner text := ${oneForAll('p_owners')};
+  v_ttl bigint := ${oneForAll('p_ttls')};
   v_results json[] := '{}';
 BEGIN
+  ${inTurn(...PLAN_QUICKLY)}
   ${lockEverything('v_seed', 'p_names', 'p_above', 'p_ids')}
   v_wall := {s}.clock_v1();
   -- Nearly always nothing is found: then nothing has to be told apart.
@@ -130,15 +159,14 @@ BEGIN
   END IF;
   FOREACH v_at IN ARRAY v_dirty || (v_all + 1) LOOP
     IF v_at > v_next THEN
-      SELECT array_agg(nextval(v_epochs)), array_agg(nextval('{s}.log_row')) INTO v_es, v_ss FROM generate_series(v_next, v_at - 1);
+      SELECT array_agg(nextval(v_epochs)) INTO v_es FROM generate_series(v_next, v_at - 1);
+      v_s := ${NEXT_PLACE};
       INSERT INTO {s}.lease (ns, status, stands, content, epoch, grant_epoch, ttl_ms, acquired_at, renewed_at, expires_at,
           check_at, skew_ms, arrival, arrived_at, id, name, owner)
-        SELECT v_ns, 1, true, p_contents[i.at], v_es[i.k], v_es[i.k], p_ttls[i.at], v_now, v_now, v_now + p_ttls[i.at],
-          v_now + p_ttls[i.at], floor(p_walls[i.at] - v_wall + 0.5), v_ss[i.k], v_now, i.id, i.name, i.owner FROM ${GRANTED} i;
+        SELECT v_ns, 1, true, p_contents[i.at], v_es[i.k], v_es[i.k], coalesce(v_ttl, p_ttls[i.at]), v_now, v_now,
+          v_now + coalesce(v_ttl, p_ttls[i.at]), v_now + coalesce(v_ttl, p_ttls[i.at]), floor(p_walls[i.at] - v_wall + 0.5), v_s + i.k - 1, v_now, i.id, i.name, coalesce(v_owner, i.owner) FROM ${GRANTED} i;
       IF v_logs THEN
-        INSERT INTO {s}.log (ns, type, to_status, e, s, at, wall_at, epoch, n1, n2, n3, name, id, owner)
-          SELECT v_ns, 1, 1, v_es[i.k], v_ss[i.k], v_now, nullif(v_wall, v_now), v_es[i.k], p_ttls[i.at], v_now + p_ttls[i.at], 0,
-            i.name, i.id, i.owner FROM ${GRANTED} i;
+        ${GRANTS_OF_A_LIST}
       END IF;
       IF sp.ns IS NULL THEN
         RETURN '{"now":' || v_now || ',"incarnation":"' || v_incarnation || '","version":' || v_version || ',"body":['
@@ -147,8 +175,9 @@ BEGIN
       v_results := v_results || ARRAY(SELECT to_json(e) FROM unnest(v_es) e);
     END IF;
     EXIT WHEN v_at > v_all;
-    w := ROW(p_ids[v_at], p_contents[v_at], p_borns[v_at], p_owners[v_at],
-      ARRAY[ROW(p_names[v_at], 'node', 'exclusive', NULL)::{s}.part], p_ttls[v_at], 0, p_joins[v_at], NULL, NULL, NULL, false, -1,
+    w := ROW(p_ids[v_at], p_contents[v_at], p_borns[v_at], coalesce(v_owner, p_owners[v_at]),
+      ARRAY[ROW(p_names[v_at], 'node', 'exclusive', NULL)::{s}.part], coalesce(v_ttl, p_ttls[v_at]), 0,
+      coalesce(p_joins[v_at], p_joins[1]), NULL, NULL, NULL, false, -1,
       NULL, 0, 0, NULL, NULL, false, p_walls[v_at])::{s}.wish;
     SELECT * INTO v_freed, v_tickets, v_result FROM {s}.acquire_item_v1(sp, w, v_now, v_wall, v_freed, v_tickets);
     v_results := v_results || v_result;

@@ -1,4 +1,6 @@
 // What an acquire is made of: the wish, the row it becomes, and what it writes down on the way (S3, S18).
+import { NEXT_PLACE, numberOf } from './places.js';
+
 export const ACQUIRE_PARTS = `
 CREATE TYPE {s}.wish AS (
   id text, content bigint, born_at bigint, owner text, parts {s}.part[], ttl_ms bigint, priority smallint, joins boolean,
@@ -34,7 +36,7 @@ BEGIN
   l.skew_ms := floor(w.caller_wall - p_wall + 0.5);
   l.operation_id := w.operation_id;
   l.metadata := w.metadata;
-  l.arrival := nextval('{s}.log_row');
+  l.arrival := ${NEXT_PLACE};
   l.arrived_at := p_now;
   l.joined_epoch := pg_sequence_last_value(sp.epochs);
   l.priority := w.priority;
@@ -70,7 +72,7 @@ END $$;
 -- the oldest of them was given its own, so where nobody has waited for long they are not counted.
 CREATE FUNCTION {s}.tickets_v1(p_ns integer) RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-  v_drawn bigint := (SELECT pg_sequence_last_value('{s}.log_row'::regclass) - x.arrival + 1 FROM {s}.lease x
+  v_drawn bigint := (SELECT pg_sequence_last_value('{s}.log_row'::regclass) - ${numberOf('x.arrival')} + 1 FROM {s}.lease x
     WHERE x.ns = p_ns AND x.status = 0 ORDER BY x.arrival LIMIT 1);
 BEGIN
   IF v_drawn < 9000 THEN RETURN v_drawn; END IF;

@@ -1,5 +1,7 @@
 // end: a release, or a cancel, which knows no epoch and touches nothing newer than its own grant. A list of plain releases is one
 // statement. What a caller's transaction has pinned (G1) is answered so and stays.
+import { NEXT_PLACE } from './places.js';
+
 export const ENDING = `
 CREATE FUNCTION {s}.end_item_v1(
   sp {s}.space, p_now bigint, p_wall bigint, p_id text, p_epoch bigint, p_request text, p_why text,
@@ -68,7 +70,7 @@ BEGIN
   END IF;
 END $$;
 
--- Any list.
+-- Any list. There may be one reason for all.
 CREATE FUNCTION {s}.end_any_v1(p_namespace text, p_ids text[], p_epochs bigint[], p_requests text[], p_whys text[]) RETURNS text
 LANGUAGE plpgsql VOLATILE {quick} AS $$
 DECLARE
@@ -107,7 +109,7 @@ BEGIN
         RETURNING i.ord, x.id, x.name, x.owner, x.epoch, x.parts, v_now - x.acquired_at AS held, x.blocked_until),
     logged AS (
       INSERT INTO {s}.log (ns, type, from_status, to_status, e, s, at, wall_at, epoch, n1, n2, name, id, owner, names)
-        SELECT sp.ns, 3, 1, 2, v_epoch, nextval('{s}.log_row'), v_now, nullif(v_wall, v_now), d.epoch, d.held,
+        SELECT sp.ns, 3, 1, 2, v_epoch, ${NEXT_PLACE}, v_now, nullif(v_wall, v_now), d.epoch, d.held,
           CASE WHEN d.blocked_until > v_now THEN d.blocked_until END, d.name, d.id, d.owner,
           CASE WHEN cardinality(d.parts) > 1 THEN {s}.names_v1(d.name, d.parts) END
         FROM (SELECT * FROM ended ORDER BY ord) d)
@@ -129,7 +131,8 @@ BEGIN
   v_now := greatest(v_wall, {s}.floor_v1(sp.ns, NULL, p_ids));
   FOR v_item IN SELECT * FROM unnest(p_ids, p_epochs, p_requests, p_whys) i(id, epoch, request, why) LOOP
     SELECT * INTO v_freed, v_result
-      FROM {s}.end_item_v1(sp, v_now, v_wall, v_item.id, v_item.epoch, v_item.request, v_item.why, v_freed);
+      FROM {s}.end_item_v1(sp, v_now, v_wall, v_item.id, v_item.epoch, v_item.request,
+        coalesce(v_item.why, p_whys[1]), v_freed);
     v_results := v_results || v_result;
   END LOOP;
   PERFORM {s}.wake_v1(sp, v_now, v_freed, '{}');

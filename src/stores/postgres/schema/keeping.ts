@@ -1,6 +1,9 @@
 // prune and settings: keeping house. Neither touches what stands.
+import { endOf, NEXT_PLACE } from './places.js';
+
 export const KEEPING = `
--- H4: log rows by age, oldest first, never past the place where a running transaction may still write; ended ids by age too,
+-- H4: events by age, oldest first, never past the place where a running transaction may still write; a row that holds many keeps the
+-- rest. Ended ids by age too,
 -- but never before S8 and their block allow: of those that ended first the ones that came first, so that a step reads no more
 -- rows than it may delete, and a thousand.
 CREATE FUNCTION {s}.prune_v1(
@@ -14,8 +17,12 @@ DECLARE
   v_bound_s bigint;
   v_e bigint[];
   v_s bigint[];
+  v_last_e bigint;
+  v_last_s bigint;
+  v_to bigint;
+  v_rest integer;
+  v_is_full boolean := false;
   v_gone integer := 0;
-  v_old integer := 0;
   v_ids text[];
   v_more boolean;
   v_row record;
@@ -28,20 +35,32 @@ BEGIN
     v_bound_e := p_e;
     v_bound_s := p_s;
   END IF;
-  FOR v_row IN SELECT k.e, k.s, k.at FROM {s}.log k WHERE k.ns = sp.ns AND (k.e, k.s) <= (v_bound_e, v_bound_s)
+  FOR v_row IN SELECT k.e, k.s, ${endOf('k')} AS last, k.at FROM {s}.log k WHERE k.ns = sp.ns AND (k.e, k.s) <= (v_bound_e, v_bound_s)
     ORDER BY k.e, k.s LIMIT p_limit + 1
   LOOP
     EXIT WHEN v_row.at >= v_now - p_older;
-    v_old := v_old + 1;
-    EXIT WHEN v_old > p_limit;
+    v_to := CASE WHEN v_row.e = v_bound_e THEN least(v_row.last, v_bound_s) ELSE v_row.last END;
+    v_is_full := v_gone + v_to - v_row.s + 1 > p_limit;
+    IF v_is_full THEN v_to := v_row.s + p_limit - v_gone - 1; END IF;
+    EXIT WHEN v_to < v_row.s;
+    v_gone := v_gone + v_to - v_row.s + 1;
+    v_last_e := v_row.e;
+    v_last_s := v_to;
+    IF v_to < v_row.last THEN
+      v_rest := v_to - v_row.s + 2;
+      UPDATE {s}.log k SET s = v_to + 1, list_count = v_row.last - v_to, list_ids = k.list_ids[v_rest:],
+          list_names = k.list_names[v_rest:], list_owners = k.list_owners[v_rest:], list_epochs = k.list_epochs[v_rest:],
+          list_n1 = k.list_n1[v_rest:]
+        WHERE k.ns = sp.ns AND k.e = v_row.e AND k.s = v_row.s;
+      EXIT;
+    END IF;
     v_e := v_e || v_row.e;
     v_s := v_s || v_row.s;
   END LOOP;
-  v_gone := coalesce(cardinality(v_e), 0);
   IF v_gone > 0 THEN
     DELETE FROM {s}.log k USING unnest(v_e, v_s) g(e, s) WHERE k.ns = sp.ns AND k.e = g.e AND k.s = g.s;
-    UPDATE {s}.namespace n SET pruned_e = v_e[v_gone], pruned_s = v_s[v_gone]
-      WHERE n.id = sp.ns AND (n.pruned_e, n.pruned_s) < (v_e[v_gone], v_s[v_gone]);
+    UPDATE {s}.namespace n SET pruned_e = v_last_e, pruned_s = v_last_s
+      WHERE n.id = sp.ns AND (n.pruned_e, n.pruned_s) < (v_last_e, v_last_s);
   END IF;
   v_ids := ARRAY(SELECT f.id FROM (SELECT x.id, x.arrival FROM {s}.lease x WHERE x.ns = sp.ns AND x.status > 1
     AND x.ended_at < v_now - greatest(p_older, p_kept_ms) AND x.blocked_until <= v_now AND x.keep_out_until <= v_now
@@ -54,7 +73,7 @@ BEGIN
     AND cardinality(x.parts) > 1 AND o.ns = sp.ns AND o.id = x.id AND o.name = ANY ({s}.names_v1(x.name, x.parts));
   DELETE FROM {s}.lease x WHERE x.ns = sp.ns AND x.id = ANY (v_ids[1:p_limit]);
   RETURN {s}.reply_v1(sp, v_now, json_build_array(v_gone, least(cardinality(v_ids), p_limit),
-    v_old > p_limit OR v_more AND cardinality(v_ids) > 0));
+    v_is_full OR v_more AND cardinality(v_ids) > 0));
 END $$;
 
 CREATE FUNCTION {s}.settings_v1(p_namespace text) RETURNS text LANGUAGE plpgsql VOLATILE {tuned} AS $$
@@ -80,7 +99,7 @@ BEGIN
     history_renewals = p_history_renewals WHERE n.id = sp.ns;
   -- H1: nothing was logged for a while. Whoever read before that is told that rows are lost.
   IF p_keep_history AND NOT sp.keep_history THEN
-    UPDATE {s}.namespace n SET pruned_e = pg_sequence_last_value(sp.epochs), pruned_s = nextval('{s}.log_row')
+    UPDATE {s}.namespace n SET pruned_e = pg_sequence_last_value(sp.epochs), pruned_s = ${NEXT_PLACE}
       WHERE n.id = sp.ns;
   END IF;
   RETURN {s}.reply_v1(sp, {s}.clock_v1(), 'true');

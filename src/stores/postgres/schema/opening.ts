@@ -1,6 +1,7 @@
 // What is made once: a namespace with its counter, and a new life of the server (S2). Both with the rights of the schema's owner, since
 // who works with leases need not be allowed to make sequences; and only for who may write anyway.
 import { ALIVE } from './locking.js';
+import { NEXT_PLACE } from './places.js';
 
 export const OPENING = `
 -- Inside such a function the current user is the owner. Who called is the role that was set, or else the one that logged in.
@@ -56,7 +57,7 @@ BEGIN
       greatest(pg_sequence_last_value(v_row.epochs) + 1, {s}.clock_v1() * 1000)));
     CONTINUE WHEN NOT v_row.keep_history;
     INSERT INTO {s}.log (ns, type, e, s, at, reason, data)
-      VALUES (v_row.id, 23, pg_sequence_last_value(v_row.epochs), nextval('{s}.log_row'), {s}.clock_v1(),
+      VALUES (v_row.id, 23, pg_sequence_last_value(v_row.epochs), ${NEXT_PLACE}, {s}.clock_v1(),
         'the server was started, restored or promoted', '{}');
   END LOOP;
   DELETE FROM {s}.life;

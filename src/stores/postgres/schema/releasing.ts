@@ -2,17 +2,41 @@
 // was granted them remembers their names (own-names.ts); else they are looked up, to know what to lock. Under the locks the rows are
 // looked for by id and name. Any list in which one is not found goes the way of end_any_v1: its locks are taken again, which costs
 // nothing.
-import { ALIVE, ANSWER_BEFORE_THE_DISK, inTurn, lockEverything, marks, WRONG_ISOLATION } from './locking.js';
+import {
+  ALIVE,
+  ANSWER_BEFORE_THE_DISK,
+  inTurn,
+  lockEverything,
+  marks,
+  PLAN_QUICKLY,
+  WRONG_ISOLATION,
+} from './locking.js';
+import { NEXT_PLACE, oneForAll, writeList } from './places.js';
 
 /** A plain lease that is live and leaves no block. */
 export const RELEASABLE = `x.parts IS NULL AND x.min_hold_ms = 0 AND x.status::integer = 1 AND x.expires_at > v_wall
       AND x.renewed_at <= v_wall`;
 
+const RELEASES_OF_A_LIST = writeList({
+  first: '1',
+  last: 'v_count',
+  columns: 'type, from_status, to_status, at, e',
+  values: '3, 1, 2, v_wall, v_epoch',
+  place: 'v_s',
+  owner: 'v_owner',
+  owners: 'v_owners',
+  ids: 'p_ids',
+  names: 'v_names',
+  epochs: 'p_epochs[b.first:b.last]',
+  n1: 'NULL::bigint',
+  n1s: 'v_held',
+});
+
 export const RELEASING = `
 -- p_names, p_above: the leases' names and all above them, where the caller remembers them.
 CREATE FUNCTION {s}.end_v1(
   p_namespace text, p_ids text[], p_epochs bigint[], p_requests text[], p_whys text[], p_names text[], p_above text[]
-) RETURNS text LANGUAGE plpgsql VOLATILE {quick} AS $$
+) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
   v_done integer;
@@ -26,10 +50,13 @@ DECLARE
   v_above text[] := p_above;
   v_count integer := cardinality(p_names);
   v_tids tid[];
+  v_owner text;
   v_owners text[];
-  v_since bigint[];
+  v_held bigint[];
+  v_s bigint;
   v_waits boolean;
 BEGIN
+  ${inTurn(...PLAN_QUICKLY)}
   IF v_names IS NULL THEN
     SELECT array_agg(r.name ORDER BY i.k), count(DISTINCT r.id) INTO v_names, v_count
       FROM {s}.namespace n, unnest(p_ids) WITH ORDINALITY i(id, k), LATERAL (
@@ -41,11 +68,11 @@ BEGIN
     ${lockEverything('v_seed', 'v_names', 'v_above')}
     v_wall := {s}.clock_v1();
     -- In the order of the list: LATERAL leaves no other way to look. What a caller has pinned (G1) is passed over.
-    SELECT n.id, n.epochs, n.settings_version, f.incarnation, held.tids, held.owners, held.since, held.count,
+    SELECT n.id, n.epochs, n.settings_version, f.incarnation, held.tids, held.owners, held.times, held.count,
         EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.status = 0 OFFSET 0)
-      INTO v_ns, v_epochs, v_version, v_incarnation, v_tids, v_owners, v_since, v_count, v_waits
+      INTO v_ns, v_epochs, v_version, v_incarnation, v_tids, v_owners, v_held, v_count, v_waits
       FROM {s}.namespace n, {s}.life f, LATERAL (
-        SELECT array_agg(r.ctid) AS tids, array_agg(r.owner) AS owners, array_agg(r.acquired_at) AS since, count(*) AS count
+        SELECT array_agg(r.ctid) AS tids, array_agg(r.owner) AS owners, array_agg(v_wall - r.acquired_at) AS times, count(*) AS count
         FROM unnest(p_ids, v_names) WITH ORDINALITY i(id, name, k), LATERAL (
           SELECT x.ctid, x.owner, x.acquired_at FROM {s}.lease x
           WHERE x.id = i.id AND x.ns = n.id AND ${RELEASABLE} AND x.name = i.name AND x.epoch = p_epochs[i.k]
@@ -57,9 +84,9 @@ BEGIN
       UPDATE {s}.lease x SET status = 2, stands = false, ended_at = v_wall, last_request = i.request, reason = NULL,
           block_epoch = v_epoch
         FROM unnest(p_requests) WITH ORDINALITY i(request, k) WHERE x.ctid = v_tids[i.k];
-      INSERT INTO {s}.log (ns, type, from_status, to_status, e, s, at, epoch, n1, name, id, owner)
-        SELECT v_ns, 3, 1, 2, v_epoch, nextval('{s}.log_row'), v_wall, p_epochs[i.k], v_wall - v_since[i.k], i.name, i.id, i.owner
-        FROM unnest(p_ids, v_names, v_owners) WITH ORDINALITY i(id, name, owner, k);
+      v_owner := ${oneForAll('v_owners')};
+      v_s := ${NEXT_PLACE};
+      ${RELEASES_OF_A_LIST}
       IF v_waits THEN
         PERFORM {s}.wake_v1({s}.enter_v1(p_namespace), v_wall,
           ARRAY(SELECT p FROM unnest(v_names) n, unnest({s}.parts_v1(n, NULL)) p), '{}');

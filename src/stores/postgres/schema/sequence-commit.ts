@@ -4,6 +4,7 @@
 // In a caller's own transaction the row lock is the number's life: recovery passes over it until that transaction ends. Nothing
 // else is locked meanwhile; the log row is written, and who waits is woken, by a trigger at the COMMIT.
 import { ENTER_QUICKLY } from './locking.js';
+import { NEXT_PLACE } from './places.js';
 
 export const SEQUENCE_COMMIT = `
 CREATE FUNCTION {s}.seq_commit_v1(
@@ -45,7 +46,7 @@ BEGIN
         RETURNING i.ord, i.stream, x.first, x.count, x.operation_id, x.kind, x.owner, x.epoch, x.reason),
     logged AS (
       INSERT INTO {s}.log (ns, type, e, s, at, epoch, name, owner, reason, data)
-        SELECT sp.ns, 12, v_e, nextval('{s}.log_row'), v_now, d.epoch, d.stream, d.owner, d.reason,
+        SELECT sp.ns, 12, v_e, ${NEXT_PLACE}, v_now, d.epoch, d.stream, d.owner, d.reason,
           {s}.seq_data_v1(d.first, d.count, d.operation_id, d.kind) || ',"outcome":"committed"}'
         FROM (SELECT * FROM done ORDER BY ord OFFSET 0) d WHERE sp.keep_history)
     SELECT string_agg(d.first::text, ',' ORDER BY d.ord), count(*) INTO v_fast, v_count FROM done d;

@@ -3,6 +3,7 @@
 // new: then they are one statement. Everything else goes item by item.
 import { LIMITS } from '../../../domain/limits.js';
 import { ENTER_QUICKLY } from './locking.js';
+import { NEXT_PLACE } from './places.js';
 import { BUSY_MS } from './sequence-parts.js';
 
 export const SEQUENCE_LEASE = `
@@ -44,7 +45,7 @@ BEGIN
           JOIN {s}.stream_next n ON n.stream = g.id) h;
     IF v_fits AND NOT v_known AND pg_sequence_last_value(sp.epochs) <= 9007199254740991 - cardinality(p_streams) THEN
       WITH item AS MATERIALIZED (
-        SELECT o.*, nextval(sp.epochs) AS epoch, nextval('{s}.log_row') AS s FROM (
+        SELECT o.*, nextval(sp.epochs) AS epoch, ${NEXT_PLACE} AS s FROM (
           SELECT i.*, t.id, n.next + sum(i.count) OVER (PARTITION BY t.id ORDER BY i.ord) - i.count AS first
             FROM unnest(p_streams, p_operations, p_kinds, p_ttls, p_counts, p_owners)
                 WITH ORDINALITY i(stream, operation, kind, ttl, count, owner, ord),

@@ -4,6 +4,8 @@
 // Locks, in this order for everybody: the namespace (shared), streams that are made, rows of `stream` by id, rows of `stream_next` by
 // id, then spans and readers, which are never waited for (SKIP LOCKED: a caller's transaction may have one for minutes), then the watch of a
 // stream (an advisory lock: shared by who settles, exclusive by who begins to wait, so that no wake-up is missed).
+import { NEXT_PLACE } from './places.js';
+
 export const WATCH_MS = 10_000;
 /** How long somebody else's transaction is given before its number is asked for again. */
 export const BUSY_MS = 100;
@@ -134,7 +136,7 @@ CREATE FUNCTION {s}.seq_log_v1(
 BEGIN
   IF NOT sp.keep_history THEN RETURN; END IF;
   INSERT INTO {s}.log (ns, type, e, s, at, epoch, name, owner, actor, reason, data)
-    VALUES (sp.ns, p_type, pg_sequence_last_value(sp.epochs), nextval('{s}.log_row'), p_now, x.epoch, p_name, x.owner, p_actor,
+    VALUES (sp.ns, p_type, pg_sequence_last_value(sp.epochs), ${NEXT_PLACE}, p_now, x.epoch, p_name, x.owner, p_actor,
       x.reason, {s}.seq_data_v1(x.first, x.count, x.operation_id, x.kind) || p_more || '}');
 END $$;
 CREATE FUNCTION {s}.seq_data_v1(p_first bigint, p_count integer, p_operation text, p_kind text) RETURNS text

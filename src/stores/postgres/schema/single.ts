@@ -19,6 +19,7 @@ import {
   WALL,
   WRONG_ISOLATION,
 } from './locking.js';
+import { NEXT_PLACE } from './places.js';
 import { RELEASABLE } from './releasing.js';
 
 const SPACE = 'pg_advisory_xact_lock_shared(v_seed)';
@@ -91,7 +92,7 @@ BEGIN
   END IF;
   ${inTurn(...marks('v_seed', 'v_last'))}
   v_e := nextval(v_epochs);
-  v_s := nextval('{s}.log_row');
+  v_s := ${NEXT_PLACE};
   WITH granted AS (
     INSERT INTO {s}.lease (ns, status, stands, content, epoch, grant_epoch, ttl_ms, acquired_at, renewed_at, expires_at,
         check_at, skew_ms, arrival, arrived_at, id, name, owner)
@@ -141,7 +142,7 @@ BEGIN
     UPDATE {s}.lease x SET status = 2, stands = false, ended_at = v_wall, last_request = p_request, reason = NULL, block_epoch = v_e
       WHERE x.ctid = v_tid)
     INSERT INTO {s}.log (ns, type, from_status, to_status, e, s, at, epoch, n1, name, id, owner)
-      VALUES (v_ns, 3, 1, 2, v_e, nextval('{s}.log_row'), v_wall, p_epoch, v_wall - v_acquired, p_name, p_id, v_owner);
+      VALUES (v_ns, 3, 1, 2, v_e, ${NEXT_PLACE}, v_wall, p_epoch, v_wall - v_acquired, p_name, p_id, v_owner);
   IF v_waits THEN PERFORM {s}.wake_v1({s}.enter_v1(p_namespace), v_wall, {s}.parts_v1(p_name, NULL), '{}'); END IF;
   RETURN '{"now":' || v_wall || ',"incarnation":"' || v_incarnation || '","version":' || v_version || ',"body":"0"}';
 END $$;

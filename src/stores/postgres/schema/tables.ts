@@ -39,47 +39,49 @@ SELECT nextval('{s}.log_row');
 -- status: 0 pending, 1 active, 2 released, 3 expired, 4 revoked, 5 failed. stands: active, pending, or may still block.
 -- Where a row is looked up by its id, its status is compared as status::integer: so no index made for a status is taken instead.
 -- check_at: not after expires_at, and not moved by renewals; the sweep puts it right when it comes by.
+-- Columns: what is never NULL first, and of that, what a renewal or a release changes last, because an update is written to the WAL from
+-- the first change on. A page is filled by two thirds, so that what is written anew nearly always lies on the same page.
 CREATE TABLE {s}.lease (
   ns integer NOT NULL,
-  status smallint NOT NULL,
-  stands boolean NOT NULL,
   remote boolean NOT NULL DEFAULT false,
+  priority smallint NOT NULL DEFAULT 0,
   content bigint NOT NULL,
   epoch bigint NOT NULL,
   grant_epoch bigint NOT NULL,
   ttl_ms bigint NOT NULL,
   acquired_at bigint NOT NULL,
-  renewed_at bigint NOT NULL,
-  expires_at bigint NOT NULL,
-  check_at bigint NOT NULL,
-  renewals bigint NOT NULL DEFAULT 0,
-  max_renewals bigint NOT NULL DEFAULT -1,
   skew_ms bigint NOT NULL,
   arrival bigint NOT NULL,
   arrived_at bigint NOT NULL,
+  max_renewals bigint NOT NULL DEFAULT -1,
+  joined_epoch bigint NOT NULL DEFAULT 0,
+  min_hold_ms bigint NOT NULL DEFAULT 0,
+  lock_delay_ms bigint NOT NULL DEFAULT 0,
+  blocked_until bigint NOT NULL DEFAULT 0,
+  keep_out_until bigint NOT NULL DEFAULT 0,
+  renewals bigint NOT NULL DEFAULT 0,
+  renewed_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  check_at bigint NOT NULL,
+  block_epoch bigint NOT NULL DEFAULT 0,
+  status smallint NOT NULL,
+  stands boolean NOT NULL,
   id text COLLATE "C" NOT NULL,
   name text COLLATE "C" NOT NULL,
   owner text COLLATE "C" NOT NULL,
-  last_request text,
   ended_at bigint,
+  last_request text,
+  became_epoch bigint,
+  max_hold_ms bigint,
   reason text,
+  cycle json,
   parts {s}.part[],
+  upgrades text,
+  holding text[],
   operation_id text,
   metadata text,
-  priority smallint NOT NULL DEFAULT 0,
-  joined_epoch bigint NOT NULL DEFAULT 0,
-  max_hold_ms bigint,
-  min_hold_ms bigint NOT NULL DEFAULT 0,
-  lock_delay_ms bigint NOT NULL DEFAULT 0,
-  holding text[],
-  upgrades text,
-  blocked_until bigint NOT NULL DEFAULT 0,
-  keep_out_until bigint NOT NULL DEFAULT 0,
-  block_epoch bigint NOT NULL DEFAULT 0,
-  became_epoch bigint,
-  cycle json,
   PRIMARY KEY (id, ns) WITH (fillfactor = 70)
-) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.1);
+) WITH (fillfactor = 65, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.1);
 CREATE INDEX lease_by_name ON {s}.lease (name, ns) WHERE stands;
 -- Nearly always empty: then nothing above or beside a name has to be looked for.
 CREATE INDEX lease_not_plain ON {s}.lease (ns) WHERE stands AND parts IS NOT NULL;
@@ -95,9 +97,9 @@ CREATE TABLE {s}.lease_part (
   PRIMARY KEY (name, ns, id)
 );
 
--- The log (H1), in the order of (e, s): e is the namespace's epoch when the row was written, the row's own where it drew one; s
--- is drawn from log_row. It has no index but that order (docs/decisions/0006). n1, n2, n3: the facts of the two rows every lease
--- has. data: those of the others, as JSON.
+-- The log (H1), in the order of (e, s): see places.ts. It has no index but that order (docs/decisions/0006). n1, n2, n3: the facts of
+-- the two events every lease has. data: those of the others, as JSON. list_*: what a row has that is many events; its owner and
+-- its n1 are those of all of them, unless there are list_owners or list_n1.
 CREATE TABLE {s}.log (
   ns integer NOT NULL,
   type smallint NOT NULL,
@@ -118,6 +120,15 @@ CREATE TABLE {s}.log (
   reason text,
   names text[] COLLATE "C",
   data text,
+  list_count smallint,
+  list_ids text[] COLLATE "C",
+  list_names text[] COLLATE "C",
+  list_owners text[] COLLATE "C",
+  list_epochs bigint[],
+  list_n1 bigint[],
   PRIMARY KEY (ns, e, s)
 );
+-- To be stored as they are: making them shorter would take longer than writing them.
+ALTER TABLE {s}.log ALTER list_ids SET STORAGE EXTERNAL, ALTER list_names SET STORAGE EXTERNAL, ALTER list_owners SET STORAGE EXTERNAL,
+  ALTER list_epochs SET STORAGE EXTERNAL, ALTER list_n1 SET STORAGE EXTERNAL;
 `;

@@ -1,5 +1,7 @@
 // The transitions a row can go through, each with its row in the log (S6), as src/stores/protocol/transitions.ts has them.
 // Whoever calls these holds the locks that allow it and hands in the row as it read it under them.
+import { NEXT_PLACE } from './places.js';
+
 export const TRANSITIONS = `
 -- p_e: the epoch this row drew, or NULL. Types and statuses are numbers: see src/stores/postgres/log-codec.ts.
 CREATE FUNCTION {s}.write_log_v1(
@@ -12,7 +14,7 @@ BEGIN
   IF NOT sp.keep_history THEN RETURN; END IF;
   INSERT INTO {s}.log (ns, type, from_status, to_status, e, s, at, wall_at, epoch, n1, n2, n3, name, id, owner, actor, reason,
       names, data)
-    VALUES (sp.ns, p_type, p_from, p_to, coalesce(p_e, pg_sequence_last_value(sp.epochs)), nextval('{s}.log_row'), p_now,
+    VALUES (sp.ns, p_type, p_from, p_to, coalesce(p_e, pg_sequence_last_value(sp.epochs)), ${NEXT_PLACE}, p_now,
       nullif(p_wall, p_now), nullif(l.epoch, 0), p_n1, p_n2, p_n3, l.name, l.id, l.owner, p_actor, p_reason, v_names, p_data::text);
 END $$;
 
