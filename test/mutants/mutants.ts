@@ -506,6 +506,14 @@ export const MUTANTS: readonly Mutant[] = [
     by: ['test/stores/postgres-log-lists.test.ts'],
   },
   {
+    name: 'a known id that ends its whole list in an error (PostgreSQL)',
+    rule: 'S8',
+    file: 'src/stores/postgres/postgres-store.ts',
+    before: 'if (!saysKnownId(error)) throw error;',
+    after: 'if (error !== undefined) throw error;',
+    by: ['test/stores/postgres-log-lists.test.ts'],
+  },
+  {
     name: 'a refusal that a clock set back undoes (PostgreSQL)',
     rule: 'S13',
     file: 'src/stores/postgres/schema/sequence-parts.ts',

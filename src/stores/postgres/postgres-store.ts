@@ -28,7 +28,7 @@ import type { WaitGraph } from '../../domain/wait-graph.js';
 import { standingOn } from '../protocol/look.js';
 import type * as port from '../store.js';
 import type { StoreHealth } from '../store-health.js';
-import { checkedAcquire, encodeAcquires, encodePlain, encodeSingle } from './encode-acquire.js';
+import { checkedAcquire, encodeAcquires, encodePlain, encodeSingle, type CheckedAcquire } from './encode-acquire.js';
 import { encodeChanges, encodeEnds, encodeRenews, encodeSingleEnd } from './encode-hold.js';
 import { infoOf, type InfoColumns } from './info.js';
 import { OwnNames } from './own-names.js';
@@ -53,6 +53,7 @@ import {
 import { decodeLease, type RecordColumns, type WaitingColumns } from './row-codec.js';
 import type { SchemaCalls } from './schema-calls.js';
 import { sendItems } from './send-items.js';
+import { saysKnownId } from './translate-error.js';
 import { PostgresSequences } from './sequences.js';
 import { graphOf, lookAt, standingCycle, type GraphColumns } from './wait-graph.js';
 
@@ -94,21 +95,29 @@ export class PostgresStore implements port.Store {
     const answers = await sendItems(requests, checkedAcquire, async (items) => {
       const single = encodeSingle(items);
       const plain = single ?? encodePlain(items);
-      if (plain === undefined) {
-        const reply = await this.#write<Raw[]>('acquire', encodeAcquires(items));
-        return answersOf(
-          reply,
-          reply.body.map((raw) => decodeAcquire(raw, reply.now)),
-        );
+      if (plain === undefined) return this.#acquireAny(items);
+      try {
+        const reply = await this.#write<PlainColumns>(single ? 'acquire_one' : 'acquire_plain', plain);
+        const results = decodePlain(items, reply.body, reply.now);
+        this.#ownNames.remember(items, results);
+        return answersOf(reply, results);
+      } catch (error) {
+        if (!saysKnownId(error)) throw error;
+        return this.#acquireAny(items); // nothing was written
       }
-      const reply = await this.#write<PlainColumns>(single ? 'acquire_one' : 'acquire_plain', plain);
-      const results = decodePlain(items, reply.body, reply.now);
-      this.#ownNames.remember(items, results);
-      return answersOf(reply, results);
     });
     this.#calls.hints.answered(this.namespace, requests, answers.results);
     return answers;
   }
+
+  async #acquireAny(items: readonly CheckedAcquire[]): Promise<port.Answers<port.AcquireResult>> {
+    const reply = await this.#write<Raw[]>('acquire', encodeAcquires(items));
+    return answersOf(
+      reply,
+      reply.body.map((raw) => decodeAcquire(raw, reply.now)),
+    );
+  }
+
   async renew(requests: readonly RenewRequest[]): Promise<port.Answers<port.RenewResult>> {
     return sendItems(requests, checked(checkRenew), async (items) => {
       const { body, ...reply } = await this.#write<Raw[] | string>('renew', encodeRenews(items));

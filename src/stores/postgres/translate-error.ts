@@ -54,6 +54,11 @@ export function noWrites(place: Omit<Place, 'isReadOnly'>): LeaseError {
   return replicaError(undefined, { ...place, isReadOnly: true });
 }
 
+/** Of a call that grants: one of its ids is not new, and its name is free. The primary key said so (docs/decisions/0033). */
+export function saysKnownId(error: unknown): boolean {
+  return error instanceof LeaseError && error.details['driverCode'] === '23505';
+}
+
 /** LeaseErrors pass through; everything else becomes one. */
 export function translateError(error: unknown, place: Place): LeaseError {
   return error instanceof LeaseError ? error : explained(error, place, codeOf(error));

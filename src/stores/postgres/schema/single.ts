@@ -84,7 +84,6 @@ BEGIN
     INTO v_ns, v_epochs, v_logs, v_version, v_incarnation, v_wall, v_last
     FROM {s}.namespace n, {s}.life f
     WHERE n.name = p_namespace AND ${ALIVE}
-      AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.id = p_id AND x.ns = n.id OFFSET 0)
       AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.name = p_name AND x.ns = n.id AND x.stands OFFSET 0)
       AND NOT EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0);
   IF v_ns IS NULL OR abs(v_wall - p_born) > 60000 OR v_last >= 9007199254740991 OR ${WRONG_ISOLATION} THEN
