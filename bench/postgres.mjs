@@ -22,6 +22,10 @@ const TARGETS = [
   [32, 1.8],
   [256, 5],
 ];
+const VERROU_TARGETS = [
+  [1, 1.3],
+  [32, 3],
+];
 const NO_TARGETS = TARGETS.map(([concurrency]) => [concurrency, null]);
 
 const open = (url) => openPostgres(url, { clock, poolSize: POOL_SIZE });
@@ -37,7 +41,8 @@ export async function benchPostgres(say) {
     say('postgres: the same with every release on the disk before it is answered');
     add(await againstBare(everyRelease(server.url), 'acquire + release, each release on the disk', NO_TARGETS));
     say('postgres: tryAcquire + release against @verrou/core');
-    add(await againstVerrou(server.url));
+    add(await againstVerrou(server.url, 'tryAcquire + release', VERROU_TARGETS));
+    add(await againstVerrou(`${server.url}?awake=false`, 'tryAcquire + release with awake=false', [[1, null]]));
     say('postgres: hand-over between 8 processes, ours and the peers (about a minute)');
     add(await queueHandOver(STORE, server.url));
     say('postgres: 10,000 held leases for two renewal rounds (half a minute)');
@@ -66,22 +71,11 @@ async function againstBare(url, name, targets) {
   return rows;
 }
 
-async function againstVerrou(url) {
+async function againstVerrou(url, name, targets) {
   const leases = await connect(url, { services: 'off', poolSize: POOL_SIZE });
   const verrou = await openVerrouPostgres(url, POOL_SIZE);
-  const targets = [
-    [1, 1.3],
-    [32, 3],
-  ];
   const ours = managed(leases);
-  const rows = await sideBySide({
-    name: 'tryAcquire + release',
-    store: STORE,
-    ours,
-    others: [verrou],
-    targets,
-    pairsAt,
-  });
+  const rows = await sideBySide({ name, store: STORE, ours, others: [verrou], targets, pairsAt });
   await verrou.close();
   await leases.shutdown();
   return rows;

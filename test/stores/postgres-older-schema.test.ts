@@ -34,7 +34,12 @@ describe.skipIf(isSkipped('postgres'))('on a schema that is one migration older'
     await migrate(link, SCHEMA, { dryRun: false, known: OLDER });
     const text = `SELECT ${SCHEMA}.channel_v1() AS channel, ${SCHEMA}.begin_life_v1(), ${SCHEMA}.open_namespace_v1('default')`;
     const [row] = await link.query({ name: 'begin', text }, []);
-    const calls = new SchemaCalls(link, SCHEMA, { clock, channel: String(row?.['channel']), isReadOnly: false });
+    const calls = new SchemaCalls(link, SCHEMA, {
+      clock,
+      channel: String(row?.['channel']),
+      isReadOnly: false,
+      awake: false,
+    });
     const leases = await connect(new PostgresStore(calls, 'default'), { services: 'off' });
     onTestFinished(() => leases.shutdown());
     return leases;

@@ -169,6 +169,29 @@ describe.skipIf(isSkipped('postgres'))('short ways of the PostgreSQL store', () 
     expect((await store.get([id])).items).toMatchObject([{ status: 'released' }]);
   });
 
+  test('S20: a process stays awake for the answer to a release that is alone, and for no other; awake=false lets it sleep', async () => {
+    const FEW = 5; // a connection that is lent anew takes two
+    let turns = 0;
+    const soon = (fn: () => void): void => {
+      turns += 1;
+      clock.soon(fn);
+    };
+    const open = (url: string): Promise<Store> => openPostgres(url, { clock: { ...clock, soon }, schema });
+    const [awake, asleep] = [await open(site.server.url), await open(`${site.server.url}?awake=false`)];
+    const pair = async (where: Store): Promise<number> => {
+      turns = 0;
+      const leases = await grant(where, ['a']);
+      expect(turns).toBeLessThan(FEW);
+      turns = 0;
+      const { results } = await where.end(leases.map(release));
+      expect(results).toMatchObject([{ outcome: 'released' }]);
+      return turns;
+    };
+    await expect.poll(() => pair(awake), { timeout: 20_000, interval: 0 }).toBeGreaterThan(FEW); // once answers are quick
+    for (let i = 0; i < 50; i += 1) expect(await pair(asleep)).toBeLessThan(FEW);
+    await Promise.all([awake.close(), asleep.close()]);
+  });
+
   test('S21, S9: a lease named twice in a list is released once, and the second is told so', async () => {
     for (const where of [store, other]) {
       const [one, two] = (await grant(store, ['x', 'y'])) as [Lease, Lease];

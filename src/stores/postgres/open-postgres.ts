@@ -8,6 +8,7 @@ import type { PostgresLink } from './link.js';
 import { checkMigrated, migrate } from './migrate.js';
 import { openLink } from './open-link.js';
 import { PostgresStore } from './postgres-store.js';
+import { readAwake } from './postgres-url.js';
 import { checkSchema, quoteName } from './quote.js';
 import { SchemaCalls } from './schema-calls.js';
 import { noWrites } from './translate-error.js';
@@ -24,7 +25,8 @@ export interface PostgresOptions {
   readonly client?: unknown;
 }
 
-export async function openPostgres(url: string | undefined, options: PostgresOptions): Promise<Store> {
+export async function openPostgres(address: string | undefined, options: PostgresOptions): Promise<Store> {
+  const { url, awake } = address === undefined ? { url: undefined, awake: true } : readAwake(address);
   const schema = checkSchema(options.schema ?? 'holdfast');
   const namespace = checkNamespace(options.namespace ?? 'default');
   const link = await openLink(url, { ...options, schema });
@@ -35,7 +37,8 @@ export async function openPostgres(url: string | undefined, options: PostgresOpt
     if (isReadOnly || options.migrate === 'check') await checkMigrated(link, schema, isReadOnly);
     else await migrate(link, schema, { dryRun: false });
     const channel = await begin(link, schema, isReadOnly ? undefined : namespace);
-    return new PostgresStore(new SchemaCalls(link, schema, { clock: options.clock, channel, isReadOnly }), namespace);
+    const calls = new SchemaCalls(link, schema, { clock: options.clock, channel, isReadOnly, awake });
+    return new PostgresStore(calls, namespace);
   } catch (error) {
     await link.close();
     throw error;

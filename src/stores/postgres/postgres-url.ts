@@ -1,13 +1,28 @@
 // `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=/path`: told from other text here, understood by
 // the driver. What is ever shown of it is host, port and database.
-import { invalid, type LeaseError } from '../../domain/errors.js';
+import { invalid, shown, type LeaseError } from '../../domain/errors.js';
 import { codeOf } from './translate-error.js';
 
 const EXAMPLE = 'postgres://user@host:5432/database';
+const AWAKE = 'awake=';
 
 export function checkPostgresUrl(url: unknown, name = 'the url'): string {
   if (typeof url === 'string' && /^postgres(?:ql)?:\/\//i.test(url)) return url;
   throw invalid(`${name} does not begin with postgres://: write ${EXAMPLE}`);
+}
+
+/**
+ * The url without what is ours in it, for the driver: whether this process stays awake for answers that are nearly there
+ * (stores/protocol/awake.ts).
+ */
+export function readAwake(url: string): { readonly url: string; readonly awake: boolean } {
+  const [before, search, ...rest] = url.split('?');
+  const fields = search?.split('&') ?? [];
+  const others = fields.filter((field) => !field.startsWith(AWAKE));
+  const value = fields.findLast((field) => field.startsWith(AWAKE))?.slice(AWAKE.length) ?? 'true';
+  if (value !== 'true' && value !== 'false') throw invalid(`awake is true or false, got ${shown(value)}`);
+  const query = [others.join('&'), ...rest].join('?');
+  return { url: query === '' ? (before as string) : `${before}?${query}`, awake: value === 'true' };
 }
 
 /** `postgres:` says which store, and nothing else: for a caller who brings a pool. */

@@ -3,8 +3,8 @@
 // unknown (S15), because every operation of the store can be repeated by its id.
 import type { Clock } from '../../domain/clock.js';
 import { invalid, LeaseError } from '../../domain/errors.js';
+import { Awake } from '../protocol/awake.js';
 import { answerWithin, pause } from './answer-within.js';
-import { Awake } from './awake.js';
 import { answersOf, type ClientAdapter } from './clients/adapter.js';
 import { loadDriver } from './clients/own-client.js';
 import { recogniseClient } from './clients/recognise.js';
@@ -23,6 +23,8 @@ export interface LinkOptions {
 }
 
 const REPLY_WITHIN_MS = 5_000;
+/** Longer than a script takes a server on the same machine. */
+const AWAKE_MS = 0.15;
 /** A slot on the move settles in a moment; who waits longer is told. */
 const TRY_AGAIN_WITHIN_MS = 3_000;
 const FIRST_PAUSE_MS = 10;
@@ -74,7 +76,7 @@ export class Link implements RedisLink {
     this.#settings = settings;
     this.#second = second;
     this.#hearing = new Hearing(connections, settings.clock);
-    this.#awake = settings.awake ? new Awake(settings.clock) : undefined;
+    this.#awake = settings.awake ? new Awake(settings.clock, AWAKE_MS) : undefined;
   }
 
   get waitsForReplicas(): number {

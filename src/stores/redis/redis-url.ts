@@ -24,7 +24,7 @@ export interface RedisAddress {
   readonly database: number;
   readonly cluster: boolean;
   readonly replicas: ReplicaWait;
-  /** Whether this process stays awake for answers that are nearly there (awake.ts). */
+  /** Whether this process stays awake for answers that are nearly there (protocol/awake.ts). */
   readonly awake: boolean;
   /** For messages: without user, password and query. */
   readonly shown: string;

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { FakeClock } from '../../testing/fake-clock.js';
 import { Awake } from './awake.js';
 
+const AWAKE_MS = 0.15;
+
 /** A clock whose turns of the loop are the test's to take. */
 class TurningClock extends FakeClock {
   readonly #soon: (() => void)[] = [];
@@ -33,7 +35,7 @@ async function call(awake: Awake, clock: TurningClock, tookMs: number): Promise<
 describe('staying awake', () => {
   test('begins when an answer that found this process asleep was quick, and ends with the last answer', async () => {
     const clock = new TurningClock();
-    const awake = new Awake(clock);
+    const awake = new Awake(clock, AWAKE_MS);
     awake.left();
     expect(clock.isTurning).toBe(false);
     await clock.advance(0.2);
@@ -51,7 +53,7 @@ describe('staying awake', () => {
 
   test('is not begun where answers take longer, as over a network', async () => {
     const clock = new TurningClock();
-    const awake = new Awake(clock);
+    const awake = new Awake(clock, AWAKE_MS);
     for (let i = 0; i < 10; i += 1) {
       await call(awake, clock, 0.4);
       awake.left();
@@ -63,7 +65,7 @@ describe('staying awake', () => {
 
   test('S20: ends when no answer comes, and rests for longer and longer, until it costs a hundredth of the time', async () => {
     const clock = new TurningClock();
-    const awake = new Awake(clock);
+    const awake = new Awake(clock, AWAKE_MS);
     const rests: number[] = [];
     for (let miss = 0; miss < 16; miss += 1) {
       await call(awake, clock, 0.2);
@@ -87,7 +89,7 @@ describe('staying awake', () => {
 
   test('one answer that was worth it, and it rests for a moment only', async () => {
     const clock = new TurningClock();
-    const awake = new Awake(clock);
+    const awake = new Awake(clock, AWAKE_MS);
     for (let miss = 0; miss < 8; miss += 1) {
       await call(awake, clock, 0.2);
       await clock.advance(1_000);
@@ -110,7 +112,7 @@ describe('staying awake', () => {
 
   test('S18: a clock that stands still does not turn for ever', async () => {
     const clock = new TurningClock();
-    const awake = new Awake(clock);
+    const awake = new Awake(clock, AWAKE_MS);
     await call(awake, clock, 0.1);
     awake.left();
     expect(await clock.turn(5_000, 0)).toBeLessThanOrEqual(1_001);

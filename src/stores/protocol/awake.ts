@@ -4,13 +4,11 @@
 //
 //   asleep ──a call leaves, the answer before it was quick, and it does not rest──▶ awake
 //   awake ──nothing is on its way any more──▶ asleep
-//   awake ──AWAKE_MS since a call last left, and no answer──▶ resting, each time twice as long, until one was worth it again
+//   awake ──`awakeMs` since a call last left, and no answer──▶ resting, each time twice as long, until one was worth it again
 //
 // It decides nothing: whether the loop turns or sleeps, an answer is the same.
 import type { Clock } from '../../domain/clock.js';
 
-/** Longer than a call on the same machine takes, and shorter than most networks. */
-const AWAKE_MS = 0.15;
 /** What an answer may take longer that finds this process asleep, for it to be worth a try. */
 const WAKING_MS = 0.1;
 /** A clock that stands still must not turn for ever. */
@@ -22,6 +20,7 @@ const LONGEST_REST_MS = 15;
 
 export class Awake {
   readonly #clock: Clock;
+  readonly #awakeMs: number;
   #underWay = 0;
   #leftAt = 0;
   #wasQuick = false;
@@ -30,8 +29,10 @@ export class Awake {
   #restsUntil = 0;
   #restMs = FIRST_REST_MS;
 
-  constructor(clock: Clock) {
+  /** `awakeMs`: longer than a call on the same machine takes, and shorter than most networks. */
+  constructor(clock: Clock, awakeMs: number) {
     this.#clock = clock;
+    this.#awakeMs = awakeMs;
   }
 
   left(): void {
@@ -47,14 +48,14 @@ export class Awake {
   answered(): void {
     this.#underWay -= 1;
     const tookMs = this.#clock.monotonic() - this.#leftAt;
-    this.#wasQuick = tookMs <= AWAKE_MS + (this.#isAwake ? 0 : WAKING_MS);
+    this.#wasQuick = tookMs <= this.#awakeMs + (this.#isAwake ? 0 : WAKING_MS);
     if (this.#wasQuick && this.#isAwake) this.#restMs = FIRST_REST_MS;
   }
 
   readonly #turn = (): void => {
     this.#turns += 1;
     const now = this.#clock.monotonic();
-    const isLate = now - this.#leftAt > AWAKE_MS || this.#turns > MOST_TURNS;
+    const isLate = now - this.#leftAt > this.#awakeMs || this.#turns > MOST_TURNS;
     if (this.#underWay > 0 && !isLate) return this.#clock.soon(this.#turn);
     this.#isAwake = false;
     if (this.#underWay === 0) return;
