@@ -139,6 +139,31 @@ describe.skipIf(isSkipped('postgres'))('lists in the log of the PostgreSQL store
     expect(await rows()).toEqual([]);
   });
 
+  test('H4: of two who prune at once, neither takes for gone what the other has left', async () => {
+    const last = (await walk({ limit: 1_000 }, false)).at(-1) as LogRow;
+    await expect.poll(async () => (await store.time()).now).toBeGreaterThan(last.at);
+    const other = await openPostgres(server.url, { clock, schema });
+    const steps = [store, other, store, other].map((each, i) =>
+      each.prune({ olderThanMs: 0, limit: 10 + 30 * (i % 2) }),
+    );
+    const pruned = (await Promise.all(steps)).map(({ events }) => events);
+    expect(pruned).toEqual([10, 40, 10, 40]);
+    const rest = told.slice(100);
+    expect((await walk({ limit: 1_000 }, false)).map(nameOf)).toEqual(rest);
+    expect((await walk({ limit: 1_000 }, true)).map(nameOf)).toEqual(rest.toReversed());
+    await other.close();
+  });
+
+  test('O4: a column that a newer version adds to the log is none of ours', async () => {
+    await sql.query(`ALTER TABLE ${schema}.log ADD COLUMN newer text`);
+    expect((await walk({ limit: 7 }, false)).map(nameOf)).toEqual(told);
+    const later = await openPostgres(server.url, { clock, schema }); // its sessions have never seen the table without it
+    expect(await later.events({ limit: 3 })).toMatchObject({
+      rows: told.slice(0, 3).map((resource) => ({ resource })),
+    });
+    await later.close();
+  });
+
   test('S8: an id that is known, on a name that is free, is not granted again, alone or in a list', async () => {
     const request = await ask(store, clock, 'once');
     const [result] = (await store.acquire([request])).results;

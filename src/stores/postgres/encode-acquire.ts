@@ -21,8 +21,8 @@ export function checkedAcquire(request: AcquireRequest): CheckedAcquire {
   return { request, content: contentOf(request, metadata), metadata };
 }
 
-/** The form nearly every list has: see acquire_plain_v1. Undefined for any other. */
-export function encodePlain(items: readonly CheckedAcquire[]): readonly unknown[] | undefined {
+/** The form nearly every list has: see acquire_plain_v1. Undefined for any other. `known`: one of the ids is not new. */
+export function encodePlain(items: readonly CheckedAcquire[], known: boolean): readonly unknown[] | undefined {
   if (items.length === 0 || !items.every(isOrdinary)) return undefined;
   const names = items.map(({ request }) => (request.parts[0] as Part).name);
   const ids = items.map(({ request }) => request.id);
@@ -39,6 +39,7 @@ export function encodePlain(items: readonly CheckedAcquire[]): readonly unknown[
     items.map(({ request }) => request.bornAt),
     items.map(({ request }) => request.callerWall),
     oneForAll(items.map(({ request }) => request.join)),
+    known,
   ];
 }
 

@@ -92,32 +92,31 @@ export class PostgresStore implements port.Store {
   }
 
   async acquire(requests: readonly AcquireRequest[]): Promise<port.Answers<port.AcquireResult>> {
-    const answers = await sendItems(requests, checkedAcquire, async (items) => {
-      const single = encodeSingle(items);
-      const plain = single ?? encodePlain(items);
-      if (plain === undefined) return this.#acquireAny(items);
-      try {
-        const reply = await this.#write<PlainColumns>(single ? 'acquire_one' : 'acquire_plain', plain);
-        const results = decodePlain(items, reply.body, reply.now);
-        this.#ownNames.remember(items, results);
-        return answersOf(reply, results);
-      } catch (error) {
-        if (!saysKnownId(error)) throw error;
-        return this.#acquireAny(items); // nothing was written
-      }
-    });
+    const answers = await sendItems(requests, checkedAcquire, (items) => this.#acquire(items));
     this.#calls.hints.answered(this.namespace, requests, answers.results);
     return answers;
   }
-
-  async #acquireAny(items: readonly CheckedAcquire[]): Promise<port.Answers<port.AcquireResult>> {
-    const reply = await this.#write<Raw[]>('acquire', encodeAcquires(items));
-    return answersOf(
-      reply,
-      reply.body.map((raw) => decodeAcquire(raw, reply.now)),
-    );
+  async #acquire(items: readonly CheckedAcquire[]): Promise<port.Answers<port.AcquireResult>> {
+    const single = encodeSingle(items);
+    const plain = single ?? encodePlain(items, false);
+    if (plain === undefined) {
+      const { body, ...reply } = await this.#write<Raw[]>('acquire', encodeAcquires(items));
+      return { ...reply, results: body.map((raw) => decodeAcquire(raw, reply.now)) };
+    }
+    try {
+      return await this.#acquirePlain(single ? 'acquire_one' : 'acquire_plain', items, plain);
+    } catch (error) {
+      const again = saysKnownId(error) ? encodePlain(items, true) : undefined; // nothing was written
+      if (again === undefined) throw error;
+      return this.#acquirePlain('acquire_plain', items, again);
+    }
   }
-
+  async #acquirePlain(name: string, items: readonly CheckedAcquire[], values: readonly unknown[]) {
+    const reply = await this.#write<PlainColumns>(name, values);
+    const results = decodePlain(items, reply.body, reply.now);
+    this.#ownNames.remember(items, results);
+    return answersOf(reply, results);
+  }
   async renew(requests: readonly RenewRequest[]): Promise<port.Answers<port.RenewResult>> {
     return sendItems(requests, checked(checkRenew), async (items) => {
       const { body, ...reply } = await this.#write<Raw[] | string>('renew', encodeRenews(items));

@@ -84,7 +84,7 @@ END $$;
 -- whatever does not goes the way of every other item. Of owners, ttls and joins there may be one for all.
 CREATE FUNCTION {s}.acquire_plain_v1(
   p_namespace text, p_names text[], p_above text[], p_ids text[], p_owners text[], p_ttls bigint[], p_contents bigint[],
-  p_borns bigint[], p_walls double precision[], p_joins boolean[]
+  p_borns bigint[], p_walls double precision[], p_joins boolean[], p_known boolean DEFAULT false
 ) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   v_seed bigint := {s}.seed_v1(p_namespace);
@@ -118,7 +118,7 @@ BEGIN
   ${lockEverything('v_seed', 'p_names', 'p_above', 'p_ids')}
   v_wall := {s}.clock_v1();
   -- Nearly always nothing is found: then nothing has to be told apart. Ids are not looked for: one that is known on a name that is free is
-  -- refused by the primary key, and the caller asks in the way of any list (docs/decisions/0033).
+  -- refused by the primary key, and the caller asks again and says that one is known (docs/decisions/0033).
   SELECT n.id, n.epochs, n.keep_history, n.settings_version, f.incarnation,
       EXISTS (SELECT FROM {s}.lease x WHERE x.ns = n.id AND x.stands AND x.parts IS NOT NULL OFFSET 0),
       EXISTS (SELECT FROM unnest(p_names) i, LATERAL (
@@ -126,7 +126,7 @@ BEGIN
         OR EXISTS (SELECT FROM unnest(p_borns) b WHERE abs(v_wall - b) > 60000)
     INTO v_ns, v_epochs, v_logs, v_version, v_incarnation, v_is_over, v_is_met
     FROM {s}.namespace n, {s}.life f WHERE n.name = p_namespace AND ${ALIVE};
-  IF v_ns IS NULL OR v_is_over OR v_is_met OR ${WRONG_ISOLATION} THEN
+  IF v_ns IS NULL OR v_is_over OR v_is_met OR p_known OR ${WRONG_ISOLATION} THEN
     ${ENTER_LATE}
     IF sp.ns IS NULL THEN RETURN NULL; END IF;
     v_ns := sp.ns;

@@ -132,7 +132,7 @@ BEGIN
   FOR v_item IN SELECT * FROM unnest(p_ids, p_epochs, p_requests, p_whys) i(id, epoch, request, why) LOOP
     SELECT * INTO v_freed, v_result
       FROM {s}.end_item_v1(sp, v_now, v_wall, v_item.id, v_item.epoch, v_item.request,
-        coalesce(v_item.why, p_whys[1]), v_freed);
+        CASE WHEN cardinality(p_whys) = 1 THEN p_whys[1] ELSE v_item.why END, v_freed);
     v_results := v_results || v_result;
   END LOOP;
   PERFORM {s}.wake_v1(sp, v_now, v_freed, '{}');

@@ -27,6 +27,8 @@ DECLARE
   v_more boolean;
   v_row record;
 BEGIN
+  -- One after the other: who comes second sees what the first has left of a row.
+  PERFORM pg_advisory_xact_lock(hashtextextended('prune', sp.seed + 2));
   SELECT h.e, h.s INTO v_bound_e, v_bound_s FROM {s}.horizon_v1(sp) h;
   IF p_has_up_to AND (p_incarnation IS DISTINCT FROM sp.incarnation OR p_e > v_bound_e OR p_s > v_bound_s) THEN
     v_bound_e := 0;
