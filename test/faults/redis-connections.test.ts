@@ -1,6 +1,7 @@
 // Bad days of one Redis server as the link sees them: the right code, no hang, usable again when the server is, and never a
 // password in a message. Clocks are fake where only time has to pass; servers and sockets are real.
 import { createHash } from 'node:crypto';
+import { createServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { createClient, createClientPool } from 'redis';
 import { Redis } from 'ioredis';
@@ -66,6 +67,15 @@ describe.skipIf(isSkipped('redis'))('Redis on bad days', () => {
       });
       const unknown = linkedThrough(driver, 'redis://no-such-host.invalid');
       await expect(unknown).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', details: { executed: false } });
+      const other = createServer((socket) =>
+        socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+      );
+      endings.push(() => other.close());
+      const port = await new Promise<number>((resolve) => {
+        other.listen(0, '127.0.0.1', () => resolve((other.address() as AddressInfo).port));
+      });
+      const noRedis = linkedThrough(driver, `redis://127.0.0.1:${port}`);
+      await expect(noRedis).rejects.toMatchObject({ name: 'LeaseError', code: 'STORE_UNAVAILABLE' });
     });
 
     test('A11: a wrong, a missing and a needless password, none of them shown', async () => {

@@ -1,6 +1,7 @@
 // Bad days of a Redis store under the manager: memory full, keys of others, the server frozen, gone, restarted, its clock
 // stepped, answers delivered twice. Held leases are judged by their own deadline (S7); everything is usable again afterwards.
 import { Redis } from 'ioredis';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createClient } from 'redis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { connect, type ConnectOptions } from '../../src/connect.js';
@@ -162,6 +163,23 @@ describe.skipIf(isSkipped('redis'))('a Redis store on bad days', () => {
     const after = await leases.acquire('door', { wait: '10s' });
     expect(after.epoch).toBeGreaterThan(before.epoch);
     await after.release();
+  });
+
+  test('S1, S15: killed inside many calls: each is answered, and none is granted twice', async () => {
+    const redis = await server({ settings: DURABLE });
+    const leases = await manager(redis.url);
+    const names = Array.from({ length: 1_000 }, (_, i) => `crash/${i}`);
+    const asked = names.map((name) => leases.acquire(name, { wait: '30s', ttl: '30s' }));
+    while (leases.held().length === 0) await nextTurn();
+    const before = leases.held().length;
+    await redis.stop('SIGKILL');
+    await redis.start();
+    const held = await Promise.all(asked);
+    expect(before).toBeLessThan(names.length); // the others were under way, or had not left
+    expect(new Set(held.map(({ epoch }) => epoch)).size).toBe(names.length);
+    const { items } = await leases.list({ prefix: 'crash', limit: 1_000 });
+    expect(items.map(({ id }) => id).sort()).toEqual(held.map(({ id }) => id).sort());
+    await Promise.all(held.map((lease) => lease.release()));
   });
 
   test('S2: a server that comes back empty grants higher epochs than it ever did', async () => {

@@ -198,6 +198,29 @@ describe.skipIf(isSkipped('postgres'))('guardPostgres', () => {
     await lease.release();
   });
 
+  test("G1, S7: a table that is locked for longer than a lease lives: lost at its deadline, and what it has pinned is nobody else's", async () => {
+    const lease = await leases.acquire(fresh(), { ttl: TTL_MS });
+    const name = String(lease.resources[0]);
+    const tx = await begin();
+    await guardPostgres(tx, lease);
+    const locker = await begin();
+    const locked = locker.query('LOCK TABLE holdfast.lease IN ACCESS EXCLUSIVE MODE'); // waits for the guard, and everybody waits for it
+    const since = performance.now();
+    await expect.poll(() => lease.signal.aborted, { timeout: 2 * TTL_MS }).toBe(true);
+    expect(performance.now() - since).toBeLessThanOrEqual(TTL_MS);
+    expect(lease.isHeld).toBe(false);
+    await tx.query('INSERT INTO data VALUES ($1, $2)', [name, 'pinned']);
+    await tx.query('COMMIT');
+    await locked;
+    await locker.query('ROLLBACK');
+    const next = await leases.acquire(name, { wait: '20s' });
+    expect(next.epoch).toBeGreaterThan(lease.epoch);
+    await write(next, 'next');
+    await expect(write(lease, 'late')).rejects.toMatchObject({ code: 'STALE_EPOCH' });
+    expect(await values(next)).toEqual(['pinned', 'next']);
+    await next.release();
+  });
+
   test('G1: a guard that waited for a locked table decides by the clock after the wait', async () => {
     const lease = await leases.acquire(fresh(), { renew: 'manual', ttl: '1m' });
     const locker = await begin();

@@ -192,6 +192,14 @@ describe.skipIf(isSkipped('postgres'))('short ways of the PostgreSQL store', () 
     await Promise.all([awake.close(), asleep.close()]);
   });
 
+  test('S2: no session keeps numbers of a counter for itself', async () => {
+    const counters = await site.sql(
+      'SELECT DISTINCT cache_size::int AS cache FROM pg_sequences WHERE schemaname = $1',
+      [schema],
+    );
+    expect(counters).toEqual([{ cache: 1 }]);
+  });
+
   test('S21, S9: a lease named twice in a list is released once, and the second is told so', async () => {
     for (const where of [store, other]) {
       const [one, two] = (await grant(store, ['x', 'y'])) as [Lease, Lease];

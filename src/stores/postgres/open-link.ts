@@ -78,10 +78,10 @@ function checkVersion(number: number, version: string, server: string): void {
 }
 
 async function sourceOf(url: string | undefined, options: LinkOptions, timeoutMs: number): Promise<Source> {
+  const keptAlive: ClientConfig = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS };
   const common: ClientConfig = {
+    ...keptAlive,
     application_name: 'holdfast',
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     connectionTimeoutMillis: timeoutMs,
   };
   const listen = options.listenUrl === undefined ? undefined : checkPostgresUrl(options.listenUrl, 'listenUrl');
@@ -100,7 +100,7 @@ async function sourceOf(url: string | undefined, options: LinkOptions, timeoutMs
     }
     if (options.poolSize !== undefined) throw invalid('poolSize is for a pool of our own: set max on yours');
     const pool = checkPool(options.client);
-    const newClient = (): Client => clientLike(pool);
+    const newClient = (): Client => clientLike(pool, keptAlive);
     const server = serverName(readable(newClient, 'client'));
     return { pool, isOwn: false, server, newClient, listenServer: server, ...(await toListen()) };
   }

@@ -34,10 +34,10 @@ export function checkPool(given: unknown): Pool {
   return pool as Pool;
 }
 
-/** A connection of its own with the same settings as those of the pool. */
-export function clientLike(pool: Pool): Client {
+/** A connection of its own with the same settings as those of the pool, and with what is `ours` beside them. */
+export function clientLike(pool: Pool, ours: ClientConfig = {}): Client {
   const { Client: Made } = pool as unknown as { readonly Client: new (config: ClientConfig) => Client };
-  return new Made(pool.options);
+  return new Made({ ...pool.options, ...ours });
 }
 
 /** Ends it without a word: a socket that gives no answer would otherwise wait for one, for minutes. */
