@@ -35,7 +35,7 @@ export function checkPool(given: unknown): Pool {
 }
 
 /** A connection of its own with the same settings as those of the pool, and with what is `ours` beside them. */
-export function clientLike(pool: Pool, ours: ClientConfig = {}): Client {
+export function clientLike(pool: Pool, ours: ClientConfig): Client {
   const { Client: Made } = pool as unknown as { readonly Client: new (config: ClientConfig) => Client };
   return new Made({ ...pool.options, ...ours });
 }

@@ -164,7 +164,8 @@ BEGIN
       INSERT INTO {s}.lease (ns, status, stands, content, epoch, grant_epoch, ttl_ms, acquired_at, renewed_at, expires_at,
           check_at, skew_ms, arrival, arrived_at, id, name, owner)
         SELECT v_ns, 1, true, p_contents[i.at], v_es[i.k], v_es[i.k], coalesce(v_ttl, p_ttls[i.at]), v_now, v_now,
-          v_now + coalesce(v_ttl, p_ttls[i.at]), v_now + coalesce(v_ttl, p_ttls[i.at]), floor(p_walls[i.at] - v_wall + 0.5), v_s + i.k - 1, v_now, i.id, i.name, coalesce(v_owner, i.owner) FROM ${GRANTED} i;
+          v_now + coalesce(v_ttl, p_ttls[i.at]), v_now + coalesce(v_ttl, p_ttls[i.at]),
+          floor(p_walls[i.at] - v_wall + 0.5), v_s + i.k - 1, v_now, i.id, i.name, coalesce(v_owner, i.owner) FROM ${GRANTED} i;
       IF v_logs THEN
         ${GRANTS_OF_A_LIST}
       END IF;
