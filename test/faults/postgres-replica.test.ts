@@ -107,10 +107,14 @@ describe.skipIf(isSkipped('postgres'))('a PostgreSQL server that becomes a repli
     const first = await leases.acquire('kept', { ttl: '10m' });
     const { next: position } = (await (await toLook(primary.url)).events({ limit: 10 })) as { next: string };
     const there = await session(replica.url);
-    await until('the replica has it', async () => {
-      const { rows } = await there.query('SELECT id FROM holdfast.lease WHERE id = $1', [first.id]);
-      return rows.length === 1;
+    const written = await (await session(primary.url)).query('SELECT pg_current_wal_lsn()::text AS place');
+    const { place } = written.rows[0] as { place: string };
+    await until('the replica has everything', async () => {
+      const { rows } = await there.query('SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn AS has', [place]);
+      return (rows[0] as { has: boolean | null }).has === true;
     });
+    const { rows } = await there.query('SELECT id FROM holdfast.lease WHERE id = $1', [first.id]);
+    expect(rows).toEqual([{ id: first.id }]);
     await replica.stop(); // what comes now it does not receive
     let last = first.epoch;
     for (let i = 0; i < 40; i += 1) last = (await leases.acquire(`lost/${i}`, { ttl: '10m' })).epoch;
